@@ -83,7 +83,7 @@ pub struct SolverEntry {
     pub name: &'static str,
     /// Number of levels that it supports; `None` for any.
     pub levels: Option<u8>,
-    /// What it minimizes, or the source of its thresholds.
+    /// The objective of the scheme, or the source of its thresholds.
     pub summary: &'static str,
     /// Source: the paper.
     pub source: &'static str,

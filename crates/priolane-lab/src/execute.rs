@@ -27,7 +27,7 @@ use priolane_results::store::{Draft, PublishOutcome, RunId, Store, StoreError};
 use priolane_results::summary::EffectiveRecord;
 use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
-/// How runs are executed. Does not affect results.
+/// The way in which runs are executed. Does not affect results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The engine, unless both are requested.
@@ -56,7 +56,7 @@ impl FinishedRun {
     }
 }
 
-/// Why a run is not in the results directory, or cannot be trusted if it is.
+/// The reason why a run is not in the results directory, or cannot be trusted if it is there.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The experiment is invalid.
@@ -67,9 +67,9 @@ pub enum Failure {
     Violation {
         /// The violation.
         what: String,
-        /// When, in simulated time.
+        /// The simulated time of the failure.
         when: Time,
-        /// Where: a flow, a port or a class.
+        /// The place of the failure: a flow, a port or a class.
         place: String,
     },
     /// The two engines disagree (`a` is the window engine, `b` the wheel).

@@ -47,7 +47,7 @@ pub struct Optimum {
     pub overbooked: Vec<String>,
 }
 
-/// Why there is no optimum.
+/// The reason why there is no optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOptimum {
     /// There is no long-lived flow.

@@ -25,9 +25,9 @@ pub struct PartInfo {
     pub summary: &'static str,
     /// Source: the paper or RFC; empty for a table.
     pub source: &'static str,
-    /// What it requires of the other rows.
+    /// The properties that the part requires of the other rows.
     pub requires: Vec<&'static str>,
-    /// What it provides to the other rows.
+    /// The properties that the part provides to the other rows.
     pub provides: Vec<String>,
     /// Its keys; the keys of a table follow the key of the table.
     pub keys: Vec<KeyEntry>,
@@ -40,7 +40,7 @@ pub struct KeyEntry {
     pub name: String,
     /// Its meaning.
     pub meaning: &'static str,
-    /// What it takes.
+    /// The values that the key takes.
     pub value: ValueInfo,
     /// The value if the key is missing, as it would be written; empty if there is none.
     pub default: String,
@@ -52,7 +52,7 @@ pub struct KeyEntry {
     pub group: &'static str,
 }
 
-/// What a key takes.
+/// The values that a key takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct ValueInfo {
     /// The type in words: `whole number`, `list of quantity`, `one of or table` ...

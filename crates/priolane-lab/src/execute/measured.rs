@@ -11,15 +11,15 @@ use crate::plan::{self, Run};
 /// A run that was measured. What real hosts cannot know is empty in its outcome.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// What became of flows and ports, in simulated time.
+    /// The outcome of flows and ports, in simulated time.
     pub outcome: Outcome,
-    /// Where, and how rates and times were scaled.
+    /// The place of the measurement, and the scale of rates and times.
     pub on: MeasuredRecord,
     /// Packets dropped by switches; `None` for switches that do not tell.
     pub drops: Option<u64>,
     /// Packets that reached hosts with a congestion mark.
     pub marks: u64,
-    /// What is to be known of it.
+    /// The warnings about the measurement.
     pub warnings: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use serde::ser::Serializer;
 
 use super::like::LIKE;
 
-/// How the deadlines of a group's flows are set.
+/// The way in which the deadlines of a group's flows are set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Deadline {
@@ -31,14 +31,14 @@ pub struct AtRate {
     /// Rate, of payload.
     #[serde(serialize_with = "as_text::rate")]
     pub rate: Rate,
-    /// How the rate is shared.
+    /// The way in which the rate is shared.
     pub split: Split,
     /// Minimum deadline.
     #[serde(serialize_with = "as_text::span")]
     pub at_least: Span,
 }
 
-/// How the rate of a deadline is shared.
+/// The way in which the rate of a deadline is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {

@@ -64,7 +64,7 @@ pub(super) enum WordOr<W, T> {
 pub(super) trait Word: Default {
     /// The word, and its meaning.
     const WORDS: &'static [(&'static str, &'static str)];
-    /// What is wrong with any other value, and what to use.
+    /// The mistake in any other value, and the value to use.
     const OTHERWISE: (&'static str, &'static str);
 
     /// Returns the word.

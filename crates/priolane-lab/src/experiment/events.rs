@@ -52,7 +52,7 @@ pub struct FailEvent {
     /// Time of the failure.
     #[serde(serialize_with = "as_text::span")]
     pub at: Span,
-    /// What fails: `link:leaf0-spine1` or `switch:spine1`.
+    /// The element that fails: `link:leaf0-spine1` or `switch:spine1`.
     pub fail: String,
     /// Time of the repair; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]

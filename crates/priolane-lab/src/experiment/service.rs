@@ -26,13 +26,13 @@ pub struct Service {
     /// Pairs drawn per flow, instead of a single one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixShare>,
-    /// How they are drawn.
+    /// The way in which the pairs are drawn.
     #[serde(skip_serializing_if = "MixDraw::is_independent")]
     pub mix_draw: MixDraw,
     /// Added to the number in [0, 1) that decides a flow's pair, modulo 1.
     #[serde(skip_serializing_if = "is_zero")]
     pub mix_offset: f64,
-    /// Who pays.
+    /// The payer of the group's traffic.
     #[serde(skip_serializing_if = "Payer::is_flow")]
     pub plan: Payer,
     /// A virtual machine's own split of its pair, one for each flow in flow list order; without it, the split is even.
@@ -47,7 +47,7 @@ fn is_zero(offset: &f64) -> bool {
     *offset == 0.0
 }
 
-/// How the pairs of a mix are drawn.
+/// The way in which the pairs of a mix are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MixDraw {
@@ -65,7 +65,7 @@ impl MixDraw {
     }
 }
 
-/// Who pays for a group's traffic.
+/// The payer of a group's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Payer {

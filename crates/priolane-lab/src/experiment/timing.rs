@@ -11,7 +11,7 @@ use priolane_source::quantity::as_text;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
 use priolane_workload::InitialState;
 
-/// What flows do after the measured window.
+/// The arrivals of flows after the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Arrivals {
     /// No flow starts after the window: its last flows complete in a network that empties.

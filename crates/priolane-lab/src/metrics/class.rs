@@ -202,7 +202,7 @@ impl Form<Vec<String>> for OneOrMore {
     }
 }
 
-/// Who pays for a flow.
+/// The payer of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payer<'a> {
     /// Group of the flow; empty if it has none.

@@ -1,4 +1,4 @@
-//! Which flows a metric leaves out because the run ended before they did.
+//! The flows that a metric leaves out because the run ended before they did.
 
 use priolane_results::record::RunRecord;
 use priolane_results::summary::Summary;
@@ -18,7 +18,7 @@ pub enum Coverage {
     Coflows,
 }
 
-/// How the means of a run are computed.
+/// The way in which the means of a run are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeansFrom {
     /// From the flows that completed.
@@ -30,7 +30,7 @@ pub enum MeansFrom {
 /// Largest part of its flows, coflows or deadlines that a metric may leave out.
 pub(crate) const MOST_LEFT_OUT: f64 = 0.01;
 
-/// What a metric leaves out.
+/// The flows that a metric leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// The flows, deadlines or coflows that it leaves out.

@@ -24,7 +24,7 @@ pub enum Average {
     Arithmetic,
 }
 
-/// What the values of a metric are.
+/// The kind of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
     /// A quantity that is continuous, or the same in all seeds: equal values show that seeds do not change it.

@@ -68,7 +68,7 @@ impl Scope {
     }
 }
 
-/// What an experiment must declare for a metric.
+/// The declaration that a metric requires of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// The scheme that gains are relative to.
@@ -93,7 +93,7 @@ impl Need {
     }
 }
 
-/// How a published value of the metric is interpreted.
+/// The way in which a published value of the metric is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// A ratio of two metrics of the same kind, in which 1 means no difference.
@@ -104,7 +104,7 @@ pub enum Scale {
     Events,
 }
 
-/// What seeds change in the runs of an experiment.
+/// The changes that seeds make in the runs of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
     /// Nothing: at each point and with each scheme, the runs of all seeds have the same results.
@@ -113,7 +113,7 @@ pub enum Runs {
     Differ,
 }
 
-/// Why a metric has no value.
+/// The reason why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// A run is missing; its name.
@@ -163,7 +163,7 @@ pub(crate) type Arrivals = fn(&Context<'_>) -> Option<(f64, f64)>;
 pub struct Metric {
     /// Name in paths: `name.class.scheme`.
     pub name: &'static str,
-    /// What it is, as a phrase.
+    /// The meaning of the metric, as a phrase.
     pub meaning: &'static str,
     /// Unit of its values.
     pub unit: Unit,

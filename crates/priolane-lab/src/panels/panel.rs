@@ -21,7 +21,7 @@ pub struct PanelKind {
     pub summary: &'static str,
     /// Whether x must be given.
     pub x: X,
-    /// What its axes show.
+    /// The quantities that the axes show.
     pub axes: Axes,
     /// Whether published curves can be drawn behind its own values.
     pub overlay: Overlay,
@@ -40,7 +40,7 @@ pub enum X {
     Absent,
 }
 
-/// What the axes of a panel show.
+/// The quantities that the axes of a panel show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// Values of any number of metrics.

@@ -45,13 +45,13 @@ pub struct Curve {
     pub figure: String,
     /// The scheme or class whose style it has.
     pub series: String,
-    /// Where its points were read.
+    /// The place in the paper where the points were read.
     pub read: ReadFrom,
     /// The points, in the order of the file.
     pub points: Vec<Point>,
 }
 
-/// Where in a paper a value was read.
+/// The place in a paper where a value was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadFrom {
@@ -141,9 +141,9 @@ pub(crate) fn parse(
 pub(crate) struct PointConflict {
     /// The column with the wrong value.
     pub(crate) column: &'static str,
-    /// What is wrong, as a clause without a final period.
+    /// The mistake, as a clause without a final period.
     pub(crate) what: String,
-    /// What to write instead: the object of "Use".
+    /// The text to write instead: the object of "Use".
     pub(crate) fix: String,
 }
 

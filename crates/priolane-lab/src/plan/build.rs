@@ -47,7 +47,7 @@ pub struct ResolvedRun {
     pub with_handshake: Option<Vec<Span>>,
     /// Per flow that is under way when the run begins, in order, the denominator of the slowdown of the whole flow.
     pub under_way: Vec<Span>,
-    /// Which flows are measured.
+    /// The flows that are measured.
     pub window: MeasuredFlows,
     /// Whether flows go on to start after the window.
     pub arrivals_continue: bool,
@@ -301,7 +301,7 @@ fn reached(
     }
 }
 
-/// Which flows are measured, by start time.
+/// The flows that are measured, by start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasuredFlows {
     /// Flows that start in this window.

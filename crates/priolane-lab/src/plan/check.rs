@@ -23,9 +23,9 @@ pub(super) struct CheckedPoint {
     pub(super) findings: BTreeMap<String, Vec<String>>,
     /// Approximate number of flows per run.
     pub(super) flows: u64,
-    /// What the steady state of each open-loop group takes.
+    /// The needs of the steady state of each open-loop group.
     pub(super) steady: Vec<SteadyNeeds>,
-    /// What each group with a stated load offers.
+    /// The load that each group with a stated load offers.
     pub(super) offers: Vec<GroupOffer>,
 }
 

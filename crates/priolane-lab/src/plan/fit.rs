@@ -11,15 +11,15 @@ use super::{failures, observed_port, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
 use crate::panels::TIME;
 
-/// What the traffic of an experiment amounts to.
+/// The amount of an experiment's traffic.
 pub(super) struct FittedTraffic {
     /// Warnings about overloaded links, and about what a claimed steady state lacks.
     pub(super) warnings: Vec<String>,
     /// Approximate number of flows per run.
     pub(super) flows: u64,
-    /// What the steady state of each open-loop group takes.
+    /// The needs of the steady state of each open-loop group.
     pub(super) steady: Vec<SteadyNeeds>,
-    /// What each group with a stated load offers.
+    /// The load that each group with a stated load offers.
     pub(super) offers: Vec<GroupOffer>,
 }
 

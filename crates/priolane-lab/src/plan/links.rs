@@ -1,4 +1,4 @@
-//! What groups with a stated load offer to each link, on the wire and before any flow is drawn.
+//! The load that groups with a stated load offer to each link, on the wire and before any flow is drawn.
 //!
 //! ```text
 //! link of a sender      what its host sends
@@ -26,7 +26,7 @@ pub(super) struct Link {
     pub(super) number: u32,
 }
 
-/// What a group offers to each link.
+/// The load that a group offers to each link.
 #[derive(Clone, Debug)]
 struct GroupLinks {
     /// Number of the group in the experiment.
@@ -36,7 +36,7 @@ struct GroupLinks {
     bps: Vec<f64>,
 }
 
-/// What all groups with a load offer to each link.
+/// The load that all groups with a load offer to each link.
 #[derive(Clone, Debug)]
 pub(super) struct LinkLoads {
     groups: Vec<GroupLinks>,

@@ -1,4 +1,4 @@
-//! What groups with a stated load offer to the links of a network, on the wire.
+//! The load that groups with a stated load offer to the links of a network, on the wire.
 
 use priolane_sim::topology::Topology;
 use priolane_source::{InputError, Mistakes};
@@ -10,7 +10,7 @@ use super::tier::Tier;
 use super::traffic;
 use crate::experiment::{Experiment, Group};
 
-/// What a group with a stated load offers at a sweep point, before any flow is drawn.
+/// The load that a group with a stated load offers at a sweep point, before any flow is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupOffer {
     /// Name of the group.
@@ -66,13 +66,13 @@ pub(super) fn may_use_strata(
     Ok(draw.may_become_strata(&hosts, &traffic::targets(experiment, topology, group)?))
 }
 
-/// What all groups with a load offer.
+/// The load that all groups with a load offer.
 pub(super) struct Offered {
     /// Links that are offered as much as they carry, or more.
     pub(super) warnings: Vec<String>,
-    /// What the steady state of each open-loop group takes.
+    /// The needs of the steady state of each open-loop group.
     pub(super) steady: Vec<SteadyNeeds>,
-    /// What each group offers to its most loaded link.
+    /// The load that each group offers to its most loaded link.
     pub(super) offers: Vec<GroupOffer>,
 }
 

@@ -54,9 +54,9 @@ pub struct Point {
     pub findings: BTreeMap<String, Vec<String>>,
     /// Approximate number of flows per run.
     pub flows: u64,
-    /// What the steady state of each open-loop group takes.
+    /// The needs of the steady state of each open-loop group.
     pub steady: Vec<SteadyNeeds>,
-    /// What each group with a stated load offers, shared by the runs of the point.
+    /// The load that each group with a stated load offers, shared by the runs of the point.
     pub offers: Arc<[GroupOffer]>,
 }
 

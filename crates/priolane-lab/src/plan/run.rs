@@ -36,12 +36,12 @@ pub struct Run {
     pub seed: u64,
     /// The merged experiment at this point, shared by its runs.
     pub experiment: Arc<Experiment>,
-    /// What determines all runs of its scheme and point, as JSON.
+    /// The settings that determine all runs of the scheme and point, as JSON.
     pub merged: Arc<Json>,
     /// Settings of its scheme that may not be meant on its network, a sentence each.
     pub findings: Vec<String>,
     /// Approximate number of flows.
     pub flows: u64,
-    /// What each group with a stated load offers, the same for all runs of a sweep point.
+    /// The load that each group with a stated load offers, the same for all runs of a sweep point.
     pub offers: Arc<[GroupOffer]>,
 }

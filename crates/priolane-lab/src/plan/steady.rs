@@ -1,4 +1,4 @@
-//! What a steady state takes: the warm-up and the window that an open-loop group wants at its load.
+//! The needs of a steady state: the warm-up and the window that an open-loop group requires at its load.
 //!
 //! ```text
 //! warm-up from an empty network   1.8 (E[S^2] / E[S]) / C / (1 - rho)^2, to 5 % of the mean with fair sharing
@@ -28,7 +28,7 @@ const WARM: f64 = EMPTY / 8.0;
 /// The window that means of the largest flows want, in times of the largest flow alone.
 const WINDOW: f64 = 4.0;
 
-/// What the steady state of a group takes, beside what the experiment has.
+/// The needs of the steady state of a group, and the values of the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SteadyNeeds {
     /// Name of the group.

@@ -1,4 +1,4 @@
-//! What a scheme states for some links and switches, derived for others.
+//! Values that a scheme states for some links and switches, and that are derived for others.
 
 use super::{Fabric, Scheme, marking, memory};
 

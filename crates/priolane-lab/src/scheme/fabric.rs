@@ -22,13 +22,13 @@ pub struct Fabric {
     pub top_class: u8,
     /// The lookahead: minimum delay from the start of a transmission to its arrival.
     pub lookahead: Span,
-    /// What groups pay for, which the transport must provide.
+    /// The capabilities that groups pay for, which the transport must provide.
     pub asks: Vec<Capability>,
     /// Whether payments of a flow may change during its lifetime.
     pub pairs_change: bool,
     /// The 99.85th percentile of the errors of measured delays; `None` if delays are exact.
     pub noise: Option<Span>,
-    /// Who selects among equal-cost paths.
+    /// The component that selects among equal-cost paths.
     pub routing: Routing,
     /// Whether paths can be chosen such that both directions use the same links.
     pub symmetric: bool,
@@ -38,7 +38,7 @@ pub struct Fabric {
     pub pause_frames: Frames,
     /// The largest capacity of a switch, the sum of the rates of the links that leave it; `None` without switches.
     pub switch_capacity: Option<Rate>,
-    /// Which flows have deadlines.
+    /// The flows that have deadlines.
     pub deadlines: Coverage,
     /// Interval of reports requested for the tables.
     pub rates_every: Option<Span>,
@@ -61,7 +61,7 @@ pub struct EmptyPath {
     pub bottleneck: Option<Rate>,
 }
 
-/// Who selects among equal-cost paths.
+/// The component that selects among equal-cost paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// The network, once per flow.
@@ -72,7 +72,7 @@ pub enum Routing {
     PerPacket,
 }
 
-/// Which flows of an experiment have deadlines.
+/// The flows of an experiment that have deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// None.
@@ -96,9 +96,9 @@ impl Fabric {
 pub struct Fault {
     /// The key.
     pub key: Cow<'static, str>,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What would be right.
+    /// The value or setting to use.
     pub fix: String,
 }
 

@@ -14,7 +14,7 @@ use super::{EmptyPath, Scheme};
 /// Settings of a scheme that do not go together: their severity, the key at fault, what is wrong and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemeFinding {
-    /// How certain it is that the settings are wrong.
+    /// The certainty that the settings are wrong.
     pub(crate) severity: Severity,
     /// The key within the scheme, what is wrong and what to write instead.
     pub(crate) fault: Fault,

@@ -52,7 +52,7 @@ pub struct NetworkReport {
     pub digest: String,
     /// Time at which it stopped.
     pub stopped_at_ps: u64,
-    /// When the first packet was sent that is missing because the trace was full, if one was.
+    /// The time at which the first packet was sent that is missing because the trace was full, if one was.
     pub full_ps: Option<u64>,
     /// Nodes, hosts first.
     pub nodes: Vec<NodeSummary>,
@@ -99,7 +99,7 @@ pub struct FlowSummary {
     pub dst: u32,
     /// Payload bytes; `None` for a long-lived flow.
     pub bytes: Option<u64>,
-    /// When it started.
+    /// The time at which the flow started.
     pub start_ps: u64,
     /// Time from its start to the arrival of its last byte, if it arrived.
     pub fct_ps: Option<u64>,

@@ -71,7 +71,7 @@ impl Direction {
     }
 }
 
-/// Why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
+/// The reason why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UndecidedReason {
     /// The interval contains an end of the band.
@@ -219,7 +219,7 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The direction.
     pub direction: Direction,
-    /// Why it is undecided, if it is.
+    /// The reason why the verdict is undecided, if it is.
     pub undecided: Option<UndecidedReason>,
     /// Distance of the mean from the band, if there is an interval and it decides.
     pub distance: Option<Distance>,

@@ -30,7 +30,7 @@ use priolane_results::summary::Summary;
 /// A reason to distrust a metric of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flag {
-    /// What is wrong.
+    /// The kind of the flag.
     pub kind: FlagKind,
     /// Scheme whose flows it is about.
     pub scheme: String,
@@ -38,13 +38,13 @@ pub struct Flag {
     pub class: String,
     /// The number that is too large or too small: a part of all, or flows a run.
     pub measured: f64,
-    /// What it would have to be at most, or at least.
+    /// The largest or the least value without the flag.
     pub limit: f64,
     /// The metric and the numbers, as a clause.
     pub says: String,
 }
 
-/// What is wrong with a metric.
+/// The kind of a flag on a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagKind {

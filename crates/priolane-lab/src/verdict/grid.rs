@@ -48,7 +48,7 @@ pub(super) struct Grid<'a> {
     over_seeds: Runs,
 }
 
-/// Why a metric has no value.
+/// The reason why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MissingValue {
     /// A run is missing.
@@ -261,7 +261,7 @@ struct RunContext<'a> {
     scheme: &'a str,
     point: usize,
     seed: u64,
-    /// Which of the runs of this seed.
+    /// The index of the run among the runs of this seed.
     nth: usize,
 }
 

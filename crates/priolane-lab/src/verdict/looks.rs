@@ -1,4 +1,4 @@
-//! How much of the error probability each look at the claims of a directory may spend.
+//! The part of the error probability that each look at the claims of a directory may spend.
 //!
 //! Whoever judges the same claims again with more seeds, until they are decided, has several chances of a false
 //! verdict. The probability of even one false verdict over all looks is at most the sum of what each look spends

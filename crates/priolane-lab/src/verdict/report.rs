@@ -36,7 +36,7 @@ pub struct ClaimReport {
     pub alone: Verdict,
     /// Direction: agrees if all points do, and opposes if one does.
     pub direction: Direction,
-    /// Why it is undecided, if it is: the reason of the point that needs most.
+    /// The reason why the claim is undecided, if it is: the reason of the point that needs most.
     pub undecided: Option<UndecidedReason>,
     /// Reasons to distrust its metrics.
     pub flags: Vec<Flag>,
@@ -96,7 +96,7 @@ pub struct PointReport {
     pub verdict: Verdict,
     /// Direction: agrees if all comparisons do, and opposes if one does; none if runs are missing or the load deviates.
     pub direction: Direction,
-    /// Why it is undecided here, if it is.
+    /// The reason why the claim is undecided here, if it is.
     pub undecided: Option<UndecidedReason>,
 }
 
@@ -167,7 +167,7 @@ pub struct ComparisonReport {
     pub verdict: Verdict,
     /// Side of "no difference" on which it lies.
     pub direction: Direction,
-    /// Why it is undecided, if it is.
+    /// The reason why the claim is undecided, if it is.
     pub undecided: Option<UndecidedReason>,
     /// Distance of the mean from the band, if the interval decides.
     #[serde(skip)]

@@ -23,7 +23,7 @@ const FULL: f64 = 1.0;
 /// Largest part of the arrivals of half a window by which they may exceed completions.
 const MOST_GROWTH: f64 = 0.1;
 
-/// What saturation does to a metric.
+/// The effect of saturation on a metric.
 const GROWS: &str = "so that its values grow with the simulated time";
 
 /// Returns the largest load of a link on the wire, if it is 1 or more.
@@ -36,7 +36,7 @@ pub(super) fn overload(offers: &[GroupOffer]) -> Option<f64> {
 pub(super) struct Saturation {
     /// The load on the wire, or the part of the arrivals by which they exceed completions.
     pub(super) measured: f64,
-    /// What it would have to be at most.
+    /// The largest value without saturation.
     pub(super) limit: f64,
     /// Both in words.
     pub(super) says: String,

@@ -70,7 +70,7 @@ fn own_classes<'a>(grid: &Grid<'a>, path: &'a MetricPath) -> Vec<&'a str> {
     std::iter::once(own).chain(class.and_then(|class| class.over.as_deref())).collect()
 }
 
-/// When runs end.
+/// The condition on which runs end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunEnd {
     /// With the last flow of their window, or at their limit.

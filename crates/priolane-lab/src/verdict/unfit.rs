@@ -1,4 +1,5 @@
-//! Why the runs of a point decide no claim: their load is not the requested one, or they are in no steady state.
+//! The reasons why the runs of a point decide no claim: their load is not the requested one, or they are not in a
+//! steady state.
 
 use std::fmt;
 
@@ -35,7 +36,7 @@ impl fmt::Display for LoadDeviation {
     }
 }
 
-/// How the runs of a point miss their steady state.
+/// The way in which the runs of a point miss their steady state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unsteady {
     /// A link is offered 1 or more of what it carries on the wire; this load.
@@ -44,7 +45,7 @@ pub enum Unsteady {
     Class {
         /// Name of the class.
         class: String,
-        /// What is wrong with its flows.
+        /// The way in which the flows miss a steady state.
         how: NotSteady,
         /// Whether the runs begin empty and could begin warm.
         may_start_warm: bool,
@@ -60,7 +61,7 @@ impl Unsteady {
     }
 }
 
-/// How the flows of a class miss a steady state.
+/// The way in which the flows of a class miss a steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NotSteady {
     /// Too few flows start in the window to tell; their number.

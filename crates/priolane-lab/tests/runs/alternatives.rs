@@ -1,4 +1,4 @@
-//! What is stated over a base takes the place of its alternatives, and nothing of them survives.
+//! Tests that a value stated over a base replaces its alternatives, and that nothing of these survives.
 
 use std::path::Path;
 

@@ -56,7 +56,7 @@ fn each_list_has_the_parts_of_its_row() {
     );
 }
 
-/// What follows `key = "` in the lines below `[table]`, or before the first table.
+/// Returns the text that follows `key = "` in the lines below `[table]`, or before the first table.
 fn stated(text: &str, table: Option<&str>, key: &str) -> Option<String> {
     let mut here = table.is_none();
     for line in text.lines() {

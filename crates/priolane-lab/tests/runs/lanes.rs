@@ -38,7 +38,7 @@ transport.fluctuation = "24us"
 transport.noise = "8us"
 "#;
 
-/// Whose targets nobody meets: all but a tenth of the flows end in the lowest class.
+/// A policy whose targets no flow meets: all but a tenth of the flows end in the lowest class.
 const OUT_OF_REACH: &str =
     "admit = { kind = \"aequitas\", levels = 3, targets = [\"1ns\", \"1ns\"], window = \"1s\", beta = 1 }\n";
 

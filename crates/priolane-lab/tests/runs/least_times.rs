@@ -1,4 +1,5 @@
-//! What no flow can be faster than: alone in the network, whatever paths its packets take, and in the mean of many flows.
+//! Lower bounds on the time of a flow: alone in the network, whatever paths its packets take, and in the mean of many
+//! flows.
 
 use std::path::Path;
 

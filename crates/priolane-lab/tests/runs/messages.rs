@@ -1,4 +1,5 @@
-//! What is said of each mistake: file, line, key, what is wrong and what to write; and what is just right is accepted.
+//! Tests of the message for each mistake: file, line, key, what is wrong and what to write. A file that is just right
+//! is accepted.
 
 use crate::bad_input::{GOOD, planned};
 

@@ -1,4 +1,4 @@
-//! What other simulators say of the same flows (docs/validation.md): the shipped experiments, run here.
+//! Comparisons with other simulators on the same flows (docs/validation.md): the shipped experiments, run here.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::ResolvedRun, Ou
     (built, outcome)
 }
 
-/// What each `agree` claim states for seed 1: the metric, the number, the band.
+/// Returns the statement of each `agree` claim for seed 1: the metric, the number, the band.
 fn stated(plan: &Plan) -> Vec<(String, f64, f64)> {
     let claims = plan.experiment.claims.iter();
     let agree = |claim: &priolane_lab::experiment::Claim| match &claim.test {

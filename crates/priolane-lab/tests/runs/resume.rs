@@ -78,7 +78,7 @@ fn writer(directory: &Path, runs: usize) -> Command {
     command
 }
 
-/// What a writer that must succeed says.
+/// Returns the output of a writer that must succeed.
 fn finish(child: Child) -> String {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -115,7 +115,7 @@ fn delays(longest: Duration) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// What a whole sweep into `directory` says, and how long it takes per run.
+/// Returns the output of a whole sweep into `directory`, and the time that it takes per run.
 #[allow(clippy::disallowed_methods, reason = "kills are spread over the time that a run takes here and now")]
 fn timed(directory: &Path) -> (String, Duration) {
     let start = std::time::Instant::now();

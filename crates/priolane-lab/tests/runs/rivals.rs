@@ -33,7 +33,7 @@ fn planned(text: &str) -> Result<Plan, InputError> {
     plan::from_text("rivals.toml", text, Path::new("."), &Options::default())
 }
 
-/// What is wrong with the experiment after `text`, at `key`.
+/// Returns the mistake in the experiment after `text`, at `key`.
 fn refused(scheme: &str, text: &str, key: &str) -> String {
     let of_scheme = EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, &format!("[\"{scheme}\"]"));
     let error = planned(&format!("{of_scheme}{text}")).unwrap_err();

@@ -170,7 +170,7 @@ fn judged_text(text: &str) -> serde_json::Value {
     serde_json::to_value(&report.claims[0]).unwrap()
 }
 
-/// What a claim says of a steady state that is not reached.
+/// Returns the text of a claim about a steady state that is not reached.
 fn without_steady_state(claim: &serde_json::Value) -> &str {
     let reason = &claim["points"][0]["undecided"];
     assert!(claim["verdict"] == "undecided" && reason["because"] == "steady_state", "{claim}");

@@ -245,8 +245,8 @@ fn wilson(missed: f64, n: f64) -> f64 {
     (b * b - 4.0 * a * c).sqrt() / (2.0 * a)
 }
 
-/// What each metric is of `record(0)`, for the class, number or set beside it. Members of the summary of `small` are
-/// numbered from 140, those of `large` from 180; the baseline's are larger by 5000.
+/// The value of each metric of `record(0)`, for the class, number or set beside it. Members of the summary of `small`
+/// are numbered from 140, those of `large` from 180; the baseline's are larger by 5000.
 fn expected_of_flows() -> Vec<(&'static str, &'static str, f64)> {
     let flows = vec![
         ("gain", "small", 5142.0 / 142.0),

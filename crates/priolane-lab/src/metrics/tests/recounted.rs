@@ -16,7 +16,7 @@ const S: f64 = 1e12;
 /// Sizes at and beside the bounds of the classes below.
 const SIZES: [u64; 8] = [1, 999, 1_000, 1_001, 4_999, 5_000, 5_001, 70_000];
 
-/// What is drawn of a flow, in plain numbers.
+/// The properties of a flow that are drawn, in plain numbers.
 #[derive(Clone, Debug)]
 struct Drawn {
     src: u16,

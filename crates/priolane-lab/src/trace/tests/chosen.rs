@@ -1,4 +1,4 @@
-//! Which run is traced, what is left of dead writers, and what is said of nodes and flows.
+//! Tests of the choice of the traced run, of the remains of dead writers, and of the descriptions of nodes and flows.
 
 use super::*;
 use crate::trace::{NetworkRequest, trace_network};

@@ -16,7 +16,7 @@ fn run([flows, unfinished]: [u64; 2], [direct, little]: [f64; 2], halves: [f64; 
     }
 }
 
-/// How runs that wait for the flows of their window miss a steady state.
+/// Returns the way in which runs that wait for the flows of their window miss a steady state.
 fn drained(runs: &[ClassRun]) -> Option<NotSteady> {
     not_steady(runs, RunEnd::WithFlows)
 }

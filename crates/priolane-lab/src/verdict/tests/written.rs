@@ -1,4 +1,4 @@
-//! What a report holds of claims and panels, member by member, and what it says where values are missing.
+//! Tests of a report of claims and panels, member by member, and of its text where values are missing.
 
 use super::*;
 use crate::metrics::estimate::{Estimate, Nature};
