@@ -24,7 +24,7 @@ const TINY_LOOKAHEAD: Span = Span::from_ns(40);
 /// The shortest lookahead that allows a window.
 const SHORTEST_WINDOW: Span = Span(2);
 
-/// How a run is driven; its outcome does not depend on it.
+/// The way in which a run is driven, which does not affect the outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drive {
     /// The engine.
@@ -49,7 +49,7 @@ pub(crate) struct Simulation<'a, 'p> {
     pub(crate) progress: OnProgress<'p>,
 }
 
-/// What is traced.
+/// The part of a run that is traced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode<'a> {
     /// Nothing, on either engine.

@@ -61,7 +61,7 @@ pub(crate) struct Arrival<'a, B> {
     pub(crate) packet: &'a Packet<B>,
 }
 
-/// When an engine serves queues whose departures only put packets on links.
+/// The time at which an engine serves queues whose departures only put packets on links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// Every departure is an event.
@@ -93,7 +93,7 @@ pub(crate) trait ControlSink {
 
 /// The engine's interface to nodes.
 pub(crate) trait EventSink<B: Body>: ControlSink {
-    /// When this engine serves queues.
+    /// The time at which this engine serves queues.
     const SERVICE: Service;
 
     /// Schedules the arrival of `packet` at `to` at the instant `at`. `stamp` modifies the stored packet in place.

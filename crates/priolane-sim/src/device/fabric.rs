@@ -21,7 +21,7 @@ use crate::observe::phase::{Phase, PhaseMarker};
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) partition: Partition,
-    /// When forwarding changes, in order, starting at time zero.
+    /// The times at which forwarding changes, in order, starting at time zero.
     changes: Vec<Time>,
     /// Forwarding tables from each of `changes`.
     forwarding: Vec<Forwarding>,

@@ -44,7 +44,7 @@ pub(crate) struct Host<E: Endpoint> {
     next: EventKey,
     /// The next event of the schedule.
     due: EventKey,
-    /// When the link takes the next packet or the transport is polled.
+    /// The time at which the link takes the next packet or the transport is polled.
     departure: EventKey,
     pull: Pull,
     processing: Span,
@@ -53,7 +53,7 @@ pub(crate) struct Host<E: Endpoint> {
     host: HostId,
     /// Classes that the switch has paused.
     paused: ClassSet,
-    /// When the last flow of the list starts.
+    /// The time at which the last flow of the list starts.
     last_start: Time,
     noise: Option<Box<Noise>>,
     nic: NicMode,

@@ -85,7 +85,7 @@ pub(crate) struct LosslessSwitch<B: Body> {
     port_of: Vec<usize>,
     chooser: PathSelector,
     pause_wire: u16,
-    /// When the links of ports with work become free.
+    /// The times at which the links of ports with work become free.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
     unroutable: UnroutablePackets,
 }

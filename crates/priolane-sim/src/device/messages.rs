@@ -13,14 +13,14 @@ pub(crate) struct DependencySignal {
     pub(crate) to: HostId,
     /// The dependent flow.
     pub(crate) flow: FlowId,
-    /// When it arrives.
+    /// The time at which the message arrives.
     pub(crate) at: Time,
 }
 
 /// A report in flight to the threshold controller.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduledReport {
-    /// When it arrives.
+    /// The time at which the message arrives.
     pub(crate) arrives: Time,
     pub(crate) report: SizeReport,
 }
@@ -28,7 +28,7 @@ pub(crate) struct ScheduledReport {
 /// New thresholds in flight to all hosts.
 #[derive(Debug)]
 pub(crate) struct ThresholdUpdate {
-    /// When hosts apply them.
+    /// The time at which hosts apply the message.
     pub(crate) at: Time,
     pub(crate) thresholds: Arc<Thresholds>,
 }

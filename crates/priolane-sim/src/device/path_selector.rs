@@ -1,4 +1,4 @@
-//! How a switch selects one of several equal paths (docs/assumptions.md#spray).
+//! The selection by a switch of one of several equal paths (docs/assumptions.md#spray).
 //!
 //! ```text
 //! random       one uniformly at random, drawn from the packet's arrival
@@ -16,7 +16,7 @@ use priolane_core::units::Time;
 use crate::device::event_sink::Ingress;
 use crate::model::topology::{NextHops, Pick};
 
-/// How a switch selects among equal paths.
+/// The way in which a switch selects among equal paths.
 #[derive(Debug)]
 pub(crate) enum PathSelector {
     /// By a packet's entropy.

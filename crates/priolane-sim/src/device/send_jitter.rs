@@ -26,7 +26,7 @@ pub(crate) struct SendJitter {
     rng: CounterRng,
     /// Random times are below this.
     most: Span,
-    /// When the previous packet arrives.
+    /// The time at which the previous packet arrives.
     last: Time,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Switch<D> {
     unroutable: UnroutablePackets,
 }
 
-/// What determines the ports of the packets that arrive in a window.
+/// The state that determines the ports of the packets that arrive in a window.
 pub(crate) enum Routes<'f> {
     /// The header alone.
     ByHeader(RouteLookup<'f>, Pick),
@@ -76,7 +76,7 @@ impl Memory {
 /// A port with a backlog, to be skipped until service may be due.
 #[derive(Clone, Copy, Debug)]
 struct BackloggedPort {
-    /// When its link becomes free after the last service: no service starts before.
+    /// The time at which the port's link becomes free after the last service: no service starts before.
     due: Time,
     port: u32,
 }

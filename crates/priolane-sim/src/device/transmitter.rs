@@ -67,7 +67,7 @@ pub(crate) struct Transmitter {
     ps_per_byte: u32,
     /// Propagation delay, plus the host delay if the link ends at a host.
     delay: Span,
-    /// When the current transmission ends, or the last instant at which a packet arrived at an idle link.
+    /// The time at which the current transmission ends, or the last instant at which a packet arrived at an idle link.
     pub(crate) free_at: Time,
     impairment: Option<Box<Impairment>>,
 }

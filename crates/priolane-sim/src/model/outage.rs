@@ -32,9 +32,9 @@ pub enum FailedElement {
 pub struct Failure {
     /// The element that fails.
     pub cut: FailedElement,
-    /// When it fails.
+    /// The time at which the element fails.
     pub from: Time,
-    /// When it is repaired, after `from`; `None` for never.
+    /// The time at which the element is repaired, after `from`; `None` for never.
     pub until: Option<Time>,
     /// Delay from failure or repair to the change of routes, above zero.
     pub reconvergence: Span,
@@ -56,7 +56,7 @@ pub(crate) struct Down {
 pub struct Outages {
     /// Intervals by link, then time; those of a link do not touch.
     down: Vec<Down>,
-    /// When routes change, in order, with the new routes.
+    /// The times at which routes change, in order, with the new routes.
     routes: Vec<(Time, Detour)>,
 }
 

@@ -57,7 +57,7 @@ fn note(word: &AtomicU64, span: Span) {
     word.store(OptionalSpan::from(Some(span)).bits(), Ordering::Relaxed);
 }
 
-/// Which flows record their classes at their end.
+/// The flows that record their classes at their end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum KeepClasses {
     /// Flows whose class differs from the requested one.

@@ -119,7 +119,7 @@ impl Readings {
 /// Acknowledged bytes of a flow at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSample {
-    /// When its sender reports it.
+    /// The time at which the sender reports the event.
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
@@ -130,7 +130,7 @@ pub struct FlowSample {
 /// A change of the thresholds of all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThresholdChange {
-    /// When hosts apply it.
+    /// The time at which hosts apply the change.
     pub at: Time,
     /// The set of thresholds.
     pub of: ThresholdSet,
@@ -208,21 +208,21 @@ pub struct Outcome {
     pub deadlock: Vec<(LinkId, Class)>,
     /// Work done.
     pub work: Work,
-    /// When the run stopped.
+    /// The time at which the run stopped.
     pub stopped_at: Time,
 }
 
-/// Why a run is invalid or was not finished.
+/// The reason why a run is invalid or was not finished.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// An invariant was violated: a defect of priolane or of a transport.
     #[error("{what} at {at:?}, {place}")]
     Violation {
-        /// What is wrong.
+        /// The mistake.
         what: String,
-        /// When it was detected.
+        /// The time at which the mistake was detected.
         at: Time,
-        /// Where it was detected.
+        /// The place where the mistake was detected.
         place: String,
     },
     /// The caller requested a stop.

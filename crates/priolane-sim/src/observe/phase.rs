@@ -1,4 +1,4 @@
-//! What the thread that simulates is doing, for a profiler that looks from another thread.
+//! The activity of the thread that simulates, for a profiler that looks from another thread.
 //!
 //! ```text
 //! Setup ──▶ Engine ◀──▶ Hosts ◀──▶ Transport      each phase is set when it begins; the inner one sets the outer one
@@ -11,7 +11,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What a run is doing.
+/// The activity of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Creates flows, routes and nodes.

@@ -9,7 +9,7 @@ use priolane_core::units::{Span, Time};
 /// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// When it started.
+    /// The time at which the flow started.
     pub began: StartTime,
     /// Time from start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
     pub fct: Option<Span>,
@@ -17,9 +17,9 @@ pub struct FlowRecord {
     pub fct_acked: Option<Span>,
     /// Classes requested and used.
     pub class: ClassSpan,
-    /// How long its application held it back to avoid a downgrade.
+    /// The time for which the application held the flow back to avoid a downgrade.
     pub held: Span,
-    /// How often its admission policy changed its class after the start.
+    /// The number of times that the admission policy changed the class of the flow after its start.
     pub moves: u32,
     /// Retransmitted packets.
     pub retransmits: u32,
@@ -35,7 +35,7 @@ pub struct FlowRecord {
     pub missing: u64,
 }
 
-/// When a flow started, if it did.
+/// The time at which a flow started, if it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartTime {
     /// At the time in the flow list.

@@ -170,7 +170,7 @@ fn delay_based(seed: u64) -> Controller {
     }
 }
 
-/// What hosts get wrong of delays.
+/// Draws the errors of hosts in measurements of delays.
 fn measuring(draw: &mut Draw) -> MeasurementError {
     let noise = DelayNoise::new(&[(0.0, 0.1), (300e-9, 0.9), (4e-6, 1.0)], 1.0).unwrap();
     MeasurementError {

@@ -208,7 +208,7 @@ fn of_port(carried: InMemory, table: InMemory) -> Result<String, String> {
     Ok(outcome_of(&arena))
 }
 
-/// How many values of a key that change the outcome are enough.
+/// The number of values of a key that must change the outcome.
 const ENOUGH: usize = 2;
 
 /// A part in several settings, and which of its keys have changed an outcome in one of them.

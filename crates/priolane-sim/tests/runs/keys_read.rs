@@ -156,7 +156,7 @@ fn stated(row: &str, entry: &Entry) -> InMemory {
     stated
 }
 
-/// What reading leaves: the part as it is written, which reads back as the same, or the refusal.
+/// Returns the result of reading: the part as it is written, which reads back as the same, or the refusal.
 fn read<K: Keys + Debug + PartialEq>(from: InMemory) -> Result<String, String> {
     let part = K::read(&mut from.clone())?;
     let mut pairs = Pairs::new();

@@ -1,4 +1,4 @@
-//! What applications do when they are told of a downgrade, by hand and on both engines.
+//! Tests of the reactions of applications that are told of a downgrade, by hand and on both engines.
 
 use crate::support::admission::aequitas;
 use crate::support::{agreed, flow, link, scenario, strict};

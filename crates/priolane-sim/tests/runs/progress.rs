@@ -1,4 +1,4 @@
-//! What a run reports of its progress, and that it stops when asked.
+//! Tests that a run reports its progress, and that it stops when asked.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
+//! Properties that must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
 use crate::support::{Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, run, scenario, strict, window};
 use priolane_core::assign::{Count, DemotionThresholds};

@@ -24,7 +24,7 @@ fn crowded(port: PortSpec) -> ScenarioSpec {
     scenario
 }
 
-/// What `class` saw at the port to host 7.
+/// Returns the counters of `class` at the port to host 7.
 fn at_port(outcome: &Outcome, scenario: &ScenarioSpec, class: u8) -> PortClassRecord {
     let link = scenario.topology.downlink(HostId(7));
     *outcome.ports.iter().find(|p| (p.link, p.class) == (link, class)).unwrap()

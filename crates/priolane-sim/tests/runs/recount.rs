@@ -39,7 +39,7 @@ struct Passage<'a> {
     wire: u16,
     /// Bytes that this port cut off the packet.
     cut: u16,
-    /// When the packet ceased to wait; the end of the run if it never did.
+    /// The time at which the packet ceased to wait; the end of the run if it never did.
     end: Time,
 }
 
@@ -136,8 +136,8 @@ impl Traced {
         record
     }
 
-    /// How many packets of `class` started while a better one waited: fewest and most, since the order of a departure and
-    /// an arrival of one instant is not in the trace.
+    /// Returns the number of packets of `class` that started while a better one waited: fewest and most, since the
+    /// order of a departure and an arrival of one instant is not in the trace.
     fn inversions(class: Class, port: &[Passage]) -> (u64, u64) {
         let mut found = (0, 0);
         for start in port.iter().filter(|p| p.header().class == class).filter_map(Passage::start) {
@@ -309,7 +309,7 @@ impl Traced {
         matches!(&self.scenario.transport, Transport::Window { window, .. } if window.recovery == LossRecovery::GoBackN)
     }
 
-    /// When the last byte of a flow's payload arrived.
+    /// Returns the time at which the last byte of a flow's payload arrived.
     fn delivered(&self, flow: &FlowSpec) -> Option<Time> {
         let size = flow.size?;
         let data = |p: &&TracedPacket| p.header.flow == flow.id && p.header.kind == Kind::Data;

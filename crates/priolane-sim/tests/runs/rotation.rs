@@ -32,12 +32,12 @@ fn rotated(scenario: &ScenarioSpec, by: u16) -> ScenarioSpec {
     scenario
 }
 
-/// When each flow's last byte arrived and was acknowledged, and how much was sent again.
+/// Returns the times at which each flow's last byte arrived and was acknowledged, and the amount that was sent again.
 fn times(outcome: &Outcome) -> Vec<(Option<Span>, Option<Span>, u32)> {
     outcome.flows.iter().map(|f| (f.fct, f.fct_acked, f.retransmits)).collect()
 }
 
-/// What draws nothing at hosts.
+/// Returns a configuration in which hosts draw no random numbers.
 fn still(config: Config) -> Config {
     Config { token: TokenSize { least: 84, most: 84 }, jitter: 0.0, ..config }
 }

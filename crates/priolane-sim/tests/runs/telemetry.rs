@@ -33,7 +33,7 @@ impl Body for Ticker {
     }
 }
 
-/// Which packet of which flow came back to its sender, with what.
+/// The packets that came back to their senders: flow, number and path.
 type Log = Arc<Mutex<Vec<(FlowId, u64, Path)>>>;
 
 /// Sends a flow in full packets as fast as the line takes them; every packet is answered with its readings.

@@ -56,7 +56,7 @@ fn mean_service() -> f64 {
     (30_000.5 + 1.0) * 8.0 / 10e9
 }
 
-/// What the slow line saw, by class.
+/// Returns the counters of the slow line, by class.
 fn bottleneck(scenario: &ScenarioSpec, outcome: &Outcome) -> Vec<PortClassRecord> {
     let slow = |p: &&PortClassRecord| {
         let link = scenario.topology.links[p.link.index()];

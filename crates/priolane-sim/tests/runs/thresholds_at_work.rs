@@ -1,5 +1,5 @@
-//! What thresholds promise, over whole runs: the optimum of two levels beats an equal split, and neither thresholds nor
-//! completion times depend on the unit of time.
+//! Tests of the promises of thresholds over whole runs: the optimum of two levels beats an equal split, and neither
+//! thresholds nor completion times depend on the unit of time.
 
 use crate::support::{dctcp, drive, flow, link, run, scenario, strict};
 use priolane_core::assign::{Count, DemotionThresholds, byte_share, equal_split};

@@ -13,7 +13,7 @@ const SLOT: f64 = 1_297_600.0;
 /// Slots that are looked at, from 5 ms to 20 ms.
 const SLOTS: f64 = 15e9 / SLOT;
 
-/// Where flows meet: at the NIC of their receiver, or at the port between two switches.
+/// The place where flows meet: at the NIC of their receiver, or at the port between two switches.
 #[derive(Clone, Copy, Debug)]
 enum Bottleneck {
     Receiver,

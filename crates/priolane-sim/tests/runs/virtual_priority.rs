@@ -72,7 +72,7 @@ fn paper(n: u64) -> Controller {
     Controller::PrioPlusSwift(prioplus(SWIFT, Variant::Paper, n))
 }
 
-/// What the line carries of payload: 1,000 of 1,086 B.
+/// The payload that the line carries: 1,000 of 1,086 B.
 const FULL: f64 = 100.0 / 1.086;
 
 /// Property: the lower class has stopped after two round trips of 12 us; what it had in flight, at most three times what

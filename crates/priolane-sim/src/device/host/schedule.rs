@@ -27,9 +27,9 @@ pub(super) struct HostSchedule {
 pub(super) struct FlowStarts {
     /// Indices in the flow list.
     flows: Vec<u32>,
-    /// How many of them have started.
+    /// The number of the flows that have started.
     opened: usize,
-    /// When the next one starts, if there is one.
+    /// The time at which the next flow starts, if there is one.
     start: Time,
 }
 

@@ -108,7 +108,7 @@ pub(crate) struct WheelScheduler<B> {
     ties: TieOrder,
 }
 
-/// Where an event happens.
+/// The place where an event happens.
 struct Location {
     node: NodeId,
     entity: u32,

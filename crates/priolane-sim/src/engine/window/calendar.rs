@@ -402,7 +402,7 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
     }
 }
 
-/// How many links lead to a node.
+/// The number of links that lead to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Links {
     One,

@@ -1,4 +1,4 @@
-//! What threads exchange between windows: packets for other parts, and the statuses of parts.
+//! The data that threads exchange between windows: packets for other parts, and the statuses of parts.
 //!
 //! There are two alternating sets of outboxes and statuses: a thread may start the next round before another has read
 //! the first set.
@@ -11,7 +11,7 @@ use super::scheduler::Overflow;
 use crate::device::messages::{DependencySignal, ScheduledReport};
 use crate::engine::stop::CompletionCount;
 
-/// What one part sends to another.
+/// The packets that one part sends to another.
 pub(super) struct Outbox<B> {
     /// The window of `bucket`.
     pub(super) window: Option<u64>,
@@ -26,7 +26,7 @@ impl<B> Default for Outbox<B> {
     }
 }
 
-/// What one part publishes to all others.
+/// The status that one part publishes to all others.
 #[derive(Default)]
 pub(super) struct PartStatus {
     /// The next window in which it has work.
@@ -38,7 +38,7 @@ pub(super) struct PartStatus {
     pub(super) worked: Duration,
 }
 
-/// What one thread requests of all others; the greatest request counts.
+/// The request of one thread to all others; the greatest request counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Request {
     #[default]

@@ -22,7 +22,7 @@ pub(super) struct Clocks {
     processor: ThreadTime,
     /// Wall-clock time at the barrier.
     waited: Duration,
-    /// When the thread last left the barrier.
+    /// The time at which the thread last left the barrier.
     left: Instant,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct SpeedCheck {
     slower: u32,
 }
 
-/// How far a check is.
+/// The progress of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The next one is not due.
@@ -90,7 +90,7 @@ enum State {
     Published(Duration),
 }
 
-/// What to ask of the other threads.
+/// The request to the other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advice {
     GoOn,

@@ -37,7 +37,7 @@ pub(super) struct Part<B> {
     hosts: Vec<NodeId>,
 }
 
-/// How far a part ran through a window.
+/// The progress of a part through a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowOutcome {
     /// To the end of the window.

@@ -1,4 +1,4 @@
-//! How long the parts of a network take in each window, measured where one thread runs all parts in turn.
+//! The time that the parts of a network take in each window, measured where one thread runs all parts in turn.
 #![expect(clippy::disallowed_methods, reason = "clocks measure the run and never reach its outcome")]
 
 use std::time::{Duration, Instant};

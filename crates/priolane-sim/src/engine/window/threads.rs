@@ -40,14 +40,14 @@ use crate::observe::outcome::RunError;
 pub struct Threads {
     /// Maximum number of threads; limited by the number of racks.
     pub most: NonZeroU8,
-    /// When one thread takes over from all others.
+    /// The condition on which one thread takes over from all others.
     pub fallback: Fallback,
 }
 
-/// When one thread takes over from several.
+/// The condition on which one thread takes over from several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
-    /// When they are slower than one thread would be.
+    /// One thread takes over when several threads are slower than one would be.
     #[default]
     WhenSlower,
     /// After this number of windows, whatever the clocks say: for tests.

@@ -71,7 +71,7 @@ pub enum ScenarioError {
     Dependency {
         /// The flow that depends on others.
         flow: FlowId,
-        /// What is wrong.
+        /// The mistake.
         problem: DependencyProblem,
     },
     /// Control messages are out of order.

@@ -51,7 +51,7 @@ pub enum Nic {
     },
 }
 
-/// When a run ends.
+/// The condition on which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// At `grace` after the last awaited flow has completed, not before `not_before` and not after `limit`. The grace
@@ -88,7 +88,7 @@ pub enum Awaited {
 /// A scheduled control message of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduledControl {
-    /// When it reaches the flow's source.
+    /// The time at which the change reaches the flow's source.
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
@@ -149,7 +149,7 @@ pub struct ScenarioSpec {
     pub admission_every: Option<Span>,
     /// Seed of all random streams of the run.
     pub seed: u64,
-    /// When the run ends.
+    /// The condition on which the run ends.
     pub stop: Stop,
     /// Interval at which queues are sampled for `series`; `None` for never.
     pub sample_every: Option<Span>,
@@ -157,12 +157,13 @@ pub struct ScenarioSpec {
     pub send_jitter: SendJitter,
 }
 
-/// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
+/// The service that a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmPricing {
     /// Minimum rate and weight of all its active flows together.
     pub pair: Weights,
-    /// How long arrivals and departures are batched before shares are recomputed; `None` to recompute immediately.
+    /// The time for which arrivals and departures are batched before shares are recomputed; `None` to recompute
+    /// immediately.
     pub interval: Option<Span>,
 }
 

@@ -7,7 +7,7 @@ use super::limits::{
 };
 use super::network::NodeKind;
 
-/// Why a topology is invalid.
+/// The reason why a topology is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TopologyError {
     /// A line of a topology file is invalid, or its declaration is.
@@ -15,7 +15,7 @@ pub enum TopologyError {
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// The mistake in the line.
         problem: Problem,
     },
     /// The network as a whole is invalid.
@@ -183,7 +183,7 @@ pub enum Problem {
     },
 }
 
-/// Why a quantity is not valid.
+/// The reason why a quantity is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// It does not start with a decimal number.

@@ -94,12 +94,12 @@ pub(crate) enum Place {
     Whole,
 }
 
-/// Why a graph is not a valid topology.
+/// The reason why a graph is not a valid topology.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     /// The location.
     pub place: Place,
-    /// What is wrong, and what to do instead.
+    /// The mistake, and the remedy.
     pub problem: Problem,
 }
 

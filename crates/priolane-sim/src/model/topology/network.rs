@@ -27,7 +27,7 @@ pub struct Link {
     pub loss: f64,
 }
 
-/// How a packet's path is selected among equal ones.
+/// The way in which a packet's path is selected among equal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PathChoice {
     /// By a hash of the packet's entropy, salted per switch so that tiers do not polarise.
@@ -44,7 +44,7 @@ pub enum PathChoice {
     Sprayed(Spray),
 }
 
-/// How a switch selects a link for each packet, in order of arrival.
+/// The way in which a switch selects a link for each packet, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spray {
     /// Uniformly at random, from a random stream of the switch.
@@ -90,7 +90,7 @@ pub struct Topology {
     pub next_hops: Vec<NextHops>,
     /// Egress links that `next_hops` refers to.
     pub choices: Vec<LinkId>,
-    /// How one of several equal-cost links is selected.
+    /// The way in which one of several equal-cost links is selected.
     pub path_choice: PathChoice,
     /// The rack of each host (its switch, from 0, below `racks`), for forwarding, applications and claims.
     pub rack: Vec<u32>,
@@ -267,7 +267,7 @@ pub(crate) fn choices_below(tier: &[u8], next_hops: &[NextHops], racks: u32) -> 
     most.iter().scan(1, below).collect()
 }
 
-/// How a switch selects one of several equal-cost links by a packet's entropy.
+/// The way in which a switch selects one of several equal-cost links by a packet's entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
     /// By the entropy divided by a number; `reciprocal` is 2^32 over that number, rounded up.

@@ -14,7 +14,7 @@ pub struct Trace {
     /// The senders' state, in order of time: all of a flow's after every packet from its receiver, and only changes
     /// after any other call of the transport.
     pub state: Vec<Reading>,
-    /// When the first packet was sent that is not here because the trace was full; `None` if none was.
+    /// The time at which the first packet was sent that is missing because the trace was full; `None` if none was.
     pub full: Option<Time>,
 }
 
@@ -25,11 +25,11 @@ pub struct TracedPacket {
     pub header: Header,
     /// In an ACK: SACK blocks above the cumulative ACK, as (start, end) offsets from it; (0, 0) is no block.
     pub blocks: [(u32, u32); 2],
-    /// When its host's transport sent it.
+    /// The time at which the transport of the sending host sent the packet.
     pub made: Time,
     /// Whether it is a retransmission.
     pub turn: Transmission,
-    /// When the other host's transport received it; `None` if it did not.
+    /// The time at which the transport of the other host received the packet; `None` if it did not.
     pub delivered: Option<Time>,
 }
 
@@ -51,7 +51,7 @@ pub struct Hop {
     pub link: LinkId,
     /// The queue of its class in the port (at a host, of its level).
     pub queue: u8,
-    /// When it arrived at the port.
+    /// The time at which the packet arrived at the port.
     pub queued: Time,
     /// The backlog that it found there.
     pub ahead: Backlog,
@@ -59,9 +59,10 @@ pub struct Hop {
     pub marks: Marks,
     /// Whether this port marked it.
     pub marking: Marking,
-    /// How the hop ended.
+    /// The way in which the hop ended.
     pub fate: Fate,
-    /// When it was dropped, evicted or expired; `None` if it was transmitted, or queued when the run ended.
+    /// The time at which the packet was dropped, evicted or expired; `None` if it was transmitted, or queued when the
+    /// run ended.
     pub removed: Option<Time>,
 }
 
@@ -83,7 +84,7 @@ pub enum Marking {
     Marked,
 }
 
-/// How a hop of a packet ended.
+/// The way in which a hop of a packet ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The port had no room for it; its header may return to its sender.
@@ -105,12 +106,12 @@ pub enum Fate {
     Arrived {
         /// Its transmission.
         service: Service,
-        /// When its last bit arrived, before any processing by a host.
+        /// The time at which the last bit arrived, before any processing by a host.
         at: Time,
     },
 }
 
-/// Why a link loses a packet.
+/// The reason why a link loses a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Random loss.
@@ -122,9 +123,9 @@ pub enum Loss {
 /// The transmission of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// When its first bit was sent.
+    /// The time at which the first bit was sent.
     pub start: Time,
-    /// When the link was free again.
+    /// The time at which the link was free again.
     pub end: Time,
 }
 
@@ -133,7 +134,7 @@ pub struct Service {
 pub struct Reading {
     /// The flow.
     pub flow: FlowId,
-    /// When it was read.
+    /// The time at which the value was read.
     pub at: Time,
     /// Its name, ending in its unit, as the transport reports it.
     pub metric: &'static str,

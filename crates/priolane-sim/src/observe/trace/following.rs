@@ -1,10 +1,10 @@
-//! What a trace follows: one flow, or all packets of a part of a run.
+//! The part of a run that a trace follows: one flow, or all packets of a part of a run.
 
 use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind, Marks};
 use priolane_core::units::Time;
 
-/// What is traced.
+/// The part of a run that is traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Following {
     /// The packets of this flow and the state of its sender, during the whole run.

@@ -48,7 +48,7 @@ struct Sender {
     last: Vec<(&'static str, f64)>,
 }
 
-/// What a flow sent before: its payload up to an end, its SYN, its SYN/ACK.
+/// The packets that a flow sent before: its payload up to an end, its SYN, its SYN/ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentBefore {
     payload_end: u64,

@@ -10,7 +10,7 @@ use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
 use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::units::Time;
 
-/// What a host sends.
+/// The packets that a host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// The flow's bytes in full packets of its class.

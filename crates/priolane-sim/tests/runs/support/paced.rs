@@ -18,7 +18,7 @@ use priolane_core::units::{Span, Time};
 const PROBE_EVERY: Span = Span::from_us(20);
 const PROBE_WIRE: u16 = 64;
 
-/// What a packet says besides its header.
+/// The content of a packet besides its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenMessage {
     size: u64,
