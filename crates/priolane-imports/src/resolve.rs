@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::paths::NamedPath;
 use crate::tree::Tree;
 
-/// What a path resolves to.
+/// The target that a path resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Module(usize),
