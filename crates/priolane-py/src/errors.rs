@@ -68,9 +68,9 @@ pub(crate) struct Mistake {
     line: Option<usize>,
     /// The key in dotted form; empty if the file as a whole is wrong.
     key: String,
-    /// What is wrong, as a clause without a final period.
+    /// The mistake, as a clause without a final period.
     what: String,
-    /// What to write instead, as sentences.
+    /// The remedy, as sentences.
     advice: String,
     /// The line of a message about it.
     text: String,

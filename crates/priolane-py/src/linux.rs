@@ -26,7 +26,7 @@ use serde_json::json;
 use crate::errors::{CannotHere, InputError, RunFailed, Stopped};
 use crate::request::{request, response};
 
-/// How a run is to be measured.
+/// The way in which a run is to be measured.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobRequest {
@@ -34,7 +34,7 @@ pub(crate) struct JobRequest {
     pub(crate) name: String,
     /// The scale; `None` for the usual one.
     pub(crate) scale: Option<NonZeroU64>,
-    /// What switches are; `None` for those of the kernel where they can be.
+    /// The kind of the switches; `None` for switches of the kernel where they can be.
     pub(crate) switch: Option<SwitchKind>,
 }
 
@@ -50,7 +50,7 @@ impl JobRequest {
     }
 }
 
-/// How a run is to be measured on several machines.
+/// The way in which a run is to be measured on several machines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachinesRequest {
@@ -213,7 +213,7 @@ fn interruptible<T: Send>(
 /// Interval between two looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What Python raised while it was asked whether to go on.
+/// The exception that Python raised while it was asked whether to go on.
 struct Interruptions {
     looked: Option<Instant>,
     raised: Option<PyErr>,

@@ -95,7 +95,7 @@ impl OptionsRequest {
     }
 }
 
-/// How a run is executed; does not affect results.
+/// The way in which a run is executed, which does not affect results.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SettingsRequest {

@@ -27,8 +27,8 @@ pub(crate) struct NetHost {
 /// A message as Python has it: address and port of its sender, bytes, missing bytes, and seconds since it arrived.
 type Received<'py> = (String, u16, Bound<'py, PyBytes>, u64, f64);
 
-/// How a message is sent: IP address and port, class, seconds until its deadline, minimum rate in bit/s, and weight in
-/// thousandths.
+/// The parameters of a message: IP address and port, class, seconds until its deadline, minimum rate in bit/s, and
+/// weight in thousandths.
 type Sending = (String, u16, u8, Option<f64>, Option<u64>, u32);
 
 fn sending((ip, port, class, deadline_s, min_rate_bps, weight_milli): Sending) -> PyResult<Request> {

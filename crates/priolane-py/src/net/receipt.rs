@@ -1,4 +1,4 @@
-//! What becomes of a message.
+//! The outcome of a message.
 
 use priolane_net::{Delivery, Receipt, SendError};
 use pyo3::prelude::*;

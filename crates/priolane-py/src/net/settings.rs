@@ -1,4 +1,4 @@
-//! How a host is set up, as `priolane.net.Host` writes it in JSON.
+//! The configuration of a host, as `priolane.net.Host` writes it in JSON.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

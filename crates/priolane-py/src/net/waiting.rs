@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::settings;
 
-/// How long a call waits between looks for signals.
+/// The time that a call waits between two checks for signals.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Calls `attempt` with how long it may wait, until it returns a value or `timeout` seconds have passed; looks for
