@@ -30,7 +30,7 @@ pub struct AdmissionRecord {
     pub moves: u64,
     /// Statistics of the probabilities.
     pub keys: Keys,
-    /// How quickly they settled; null if none had ten updates.
+    /// The speed at which the probabilities settled; null if none had ten updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
     /// The probabilities over time; null if they were not recorded (`admission_every`).
@@ -101,7 +101,7 @@ pub struct Keys {
     pub largest_drift: f64,
 }
 
-/// How quickly the probabilities with at least ten updates settled near their final values.
+/// The speed at which the probabilities with at least ten updates settled near their final values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
     /// Maximum distance from the final value.

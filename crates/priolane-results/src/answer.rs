@@ -33,7 +33,7 @@ pub struct Answer {
     pub verified: bool,
 }
 
-/// Why bytes are not a valid answer.
+/// The reason why bytes are not a valid answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// They do not start with the magic bytes.

@@ -13,7 +13,7 @@ pub const KEY: &str = "file_sha256";
 
 const DIGITS: usize = 64;
 
-/// Why a text is not valid.
+/// The reason why a text is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChecksumError {
     /// There is no checksum: another program or version wrote the file, or it is truncated.

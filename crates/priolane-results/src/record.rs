@@ -43,7 +43,7 @@ pub struct RunRecord {
     pub merged: Value,
     /// The digest of its tables (see `digest`).
     pub digest: String,
-    /// When the run stopped, in picoseconds.
+    /// The time at which the run stopped, in picoseconds.
     pub stopped_at_ps: u64,
     /// Totals over the run.
     pub counters: Counters,
@@ -88,7 +88,7 @@ pub struct RunRecord {
     /// Outcomes of tokens; null if the transport has no tokens that ports limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenRecord>,
-    /// Where the run was measured; null if it was simulated.
+    /// The place where the run was measured; null if it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<MeasuredRecord>,
     /// The other files of the run's directory.
@@ -106,7 +106,7 @@ impl RunRecord {
     }
 }
 
-/// How a run was measured on real hosts.
+/// The way in which a run was measured on real hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredRecord {
     /// On what: `linux` for network namespaces of one machine, `machines` for several machines.
@@ -125,11 +125,12 @@ pub struct MachineRecord {
     pub name: String,
     /// The hosts that it ran.
     pub hosts: Vec<u16>,
-    /// By how much its clock was ahead of that of the machine that controlled the run, before the run, in nanoseconds.
+    /// The time by which the machine's clock was ahead of that of the machine that controlled the run, before the run,
+    /// in nanoseconds.
     pub clock_offset_ns: i64,
     /// The same after the run.
     pub clock_offset_after_ns: i64,
-    /// By how much each offset may be wrong: half of its round trip, the larger of both, in nanoseconds.
+    /// The largest error of each offset: half of its round trip, the larger of both, in nanoseconds.
     pub clock_uncertainty_ns: u64,
 }
 

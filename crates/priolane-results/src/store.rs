@@ -45,7 +45,7 @@ pub struct StoreError {
     pub path: PathBuf,
     /// The error of the operating system.
     pub source: io::Error,
-    /// What is left, as a clause that continues the message; empty if nothing is known.
+    /// The results that are left, as a clause that continues the message; empty if nothing is known.
     pub remains: &'static str,
 }
 
