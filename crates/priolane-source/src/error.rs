@@ -21,9 +21,9 @@ pub struct InputError {
     pub line: Option<usize>,
     /// The key in dotted form; empty if the file as a whole is wrong.
     pub key: String,
-    /// What is wrong, as a clause without a final period.
+    /// The mistake, as a clause without a final period.
     pub what: String,
-    /// What to write instead: the object of "Use", or sentences of their own that begin with a capital letter.
+    /// The text to write instead: the object of "Use", or sentences of their own that begin with a capital letter.
     pub fix: String,
     /// Further mistakes.
     pub others: Others,

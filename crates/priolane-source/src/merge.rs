@@ -11,13 +11,13 @@ use super::tree::{Node, Table, Value};
 pub struct Merge {
     /// Rules for its own keys.
     pub rules: &'static [Replace],
-    /// How tables, or the items of lists, under these keys are merged.
+    /// The way in which tables, or the items of lists, under these keys are merged.
     pub inner: &'static [(&'static str, &'static Merge)],
-    /// How tables under any other key are merged.
+    /// The way in which tables under any other key are merged.
     pub each: Option<&'static Merge>,
 }
 
-/// Which keys of the base are removed when a key is stated over it. Keys stated in the new table are never removed.
+/// The keys of the base that are removed when a key is stated over it. Keys stated in the new table are never removed.
 #[derive(Debug)]
 pub enum Replace {
     /// Alternative forms: stating a key of one form removes the keys of the others.
