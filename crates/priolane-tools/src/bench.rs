@@ -34,7 +34,7 @@ pub(crate) use named::Usual;
 use scenarios::find;
 pub use scenarios::{ALL, FINISHED, MEMORY, TABLE};
 
-/// What to measure.
+/// The scenarios to measure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {

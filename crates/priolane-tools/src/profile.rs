@@ -1,4 +1,4 @@
-//! Where the time of a run goes, from the experiment to its tables.
+//! The parts of the time of a run, from the experiment to its tables.
 //!
 //! A second thread looks every half millisecond at what the run does. A run that takes less than a second is repeated, so
 //! that each share is within some 3 percentage points (two standard deviations of 1,000 looks).
@@ -23,7 +23,7 @@ const LOOKS: u64 = 2_000;
 /// Maximum number of repetitions.
 const ROUNDS: u32 = 1_000;
 
-/// Where the time of a run went.
+/// The parts of the time of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// Name of the scheme.
@@ -49,7 +49,7 @@ pub struct Share {
     pub share: f64,
 }
 
-/// What a sampled execution gave.
+/// The result of a sampled execution.
 #[derive(Debug)]
 pub(crate) struct Sampled<T> {
     /// The result of the last repetition.
@@ -62,7 +62,7 @@ pub(crate) struct Sampled<T> {
     pub(crate) shares: Vec<Share>,
 }
 
-/// How often each phase was seen, in the order of [`Phase::ALL`].
+/// The number of times that each phase was seen, in the order of [`Phase::ALL`].
 type Counts = [u64; Phase::ALL.len()];
 
 /// Executes `run` on this thread, as `priolane run` does, and profiles it. `dir`, which is empty, receives its results.

@@ -19,7 +19,7 @@ pub struct PromisedRates {
     pub flows: Vec<PromisedFlow>,
     /// Ports whose flows' minimum rates exceed their capacity; promised rates are scaled down there.
     pub overbooked: Vec<String>,
-    /// Why there is no optimum, if so.
+    /// The reason why there is no optimum, if there is none.
     pub reason: Option<String>,
 }
 

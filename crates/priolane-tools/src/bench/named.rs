@@ -21,7 +21,7 @@ pub struct NamedScenario {
     pub(super) make: Make,
 }
 
-/// How a scenario is built.
+/// The way in which a scenario is built.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Make {
     /// By its own function.

@@ -1,4 +1,4 @@
-//! Where the time of the scenarios goes.
+//! The parts of a scenario's processor time.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use super::error::BenchError;
 use super::measure::build;
 use crate::profile::{Sampled, Share, sample};
 
-/// Where the processor time of a scenario goes, on one thread.
+/// The parts of the processor time of a scenario, on one thread.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// Name of the scenario.

@@ -13,7 +13,7 @@ use super::error::BenchError;
 use super::measure::build;
 use super::scenarios::find;
 
-/// What to compare.
+/// The scenarios to compare.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

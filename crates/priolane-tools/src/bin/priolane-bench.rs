@@ -32,7 +32,7 @@ enum Form {
     Raw,
 }
 
-/// What to measure.
+/// The quantity to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Scenarios,
@@ -49,7 +49,7 @@ struct Arguments {
     form: Form,
 }
 
-/// Why the program fails.
+/// The reason why the program fails.
 enum CliError {
     Usage(String),
     Other(String),

@@ -17,7 +17,7 @@ use priolane_workload::offered::{Volume, Window};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-/// What is offered at a point of the sweep, by its first seed.
+/// The load that is offered at a point of the sweep, by its first seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointLoads {
     /// Keys and values of the point.
@@ -26,14 +26,14 @@ pub struct PointLoads {
     pub seconds: f64,
     /// From hosts up into the network and down again.
     pub tiers: Vec<TierLoad>,
-    /// What the steady state of each open-loop group takes.
+    /// The needs of the steady state of each open-loop group.
     pub steady: Vec<SteadyNeeds>,
 }
 
-/// What is offered to the links of a tier, as parts of what they carry.
+/// The load that is offered to the links of a tier, as parts of their capacity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierLoad {
-    /// Which links: `hosts, sending`, `racks, up` and so on.
+    /// The name of the links: `hosts, sending`, `racks, up` and so on.
     pub tier: String,
     /// All of them together.
     pub mean: f64,
@@ -41,7 +41,7 @@ pub struct TierLoad {
     pub busiest: f64,
 }
 
-/// What the flows of `built` offer; `None` where none starts within the span, or that is no time.
+/// Returns the load that the flows of `built` offer; `None` if none starts within the span, or if the span is empty.
 pub(super) fn offered(experiment: &Experiment, point: &Point, built: &ResolvedRun) -> Option<PointLoads> {
     let window = window(experiment, built)?;
     let span = window.until.since(window.from);
@@ -60,7 +60,7 @@ pub(super) fn offered(experiment: &Experiment, point: &Point, built: &ResolvedRu
     Some(PointLoads { point: values, seconds, tiers, steady: point.steady.clone() })
 }
 
-/// When flows count.
+/// Returns the span in which flows count.
 fn window(experiment: &Experiment, built: &ResolvedRun) -> Option<Window> {
     let sends = || experiment.groups.iter().filter(|group| group.app.part().sends());
     let recorded = sends().all(|group| group.app.part().is_replay());
@@ -121,7 +121,7 @@ fn send_on(topology: &Topology, rack: u32, mut at: BTreeMap<u32, f64>, links: &m
     }
 }
 
-/// Where a link between two nodes is: its place among the tiers, and its name.
+/// Returns the place of a link between two nodes among the tiers, and the name of its tier.
 fn tier_of(topology: &Topology, [from, to]: [u32; 2]) -> (u8, String) {
     let tier = |node: u32| node.checked_sub(topology.hosts).map(|switch| topology.tier[switch as usize]);
     let name = |tier: u8| if tier == 0 { "racks".to_owned() } else { format!("tier {tier}") };

@@ -20,7 +20,7 @@ fn key(run: &Run) -> String {
     format!("scheme.{}.admit", run.scheme)
 }
 
-/// What hosts need to decide as simulated ones do; `None` if every flow gets the class that it asks for.
+/// Returns the job from which hosts decide as simulated ones do; `None` if every flow gets the class that it asks for.
 ///
 /// # Errors
 /// A policy that has no form in JSON: a defect.
@@ -46,12 +46,12 @@ pub(super) fn job(
     }))
 }
 
-/// What admission did at all hosts, in order of hosts.
+/// The outcome of admission at all hosts, in order of hosts.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct AdmissionOutcome {
     /// The policy of each host that sent a flow.
     pub(super) accounts: Vec<(HostId, AdmissionState)>,
-    /// What applications were notified of, by host and group.
+    /// The notifications to applications, by host and group.
     pub(super) notices: Vec<(HostId, u16, Notices)>,
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::super::{Choices, PlannedMeasurement, job, measurement};
     use super::*;
 
-    /// What flows of the star have besides, and schemes that admit them.
+    /// The further keys of the flows of the star, and schemes that admit them.
     const ADMISSION: &str = r#"
 deadline = [{ share = 0.5, within = "400us" }, { share = 0.5, within = "4ms" }]
 on_downgrade = { kind = "defer", by = "50us", times = 2 }

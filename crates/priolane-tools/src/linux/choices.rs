@@ -1,8 +1,8 @@
-//! What the user chooses of a testbed.
+//! The choices of the user for a testbed.
 
 use serde::{Deserialize, Serialize};
 
-/// What the switches of a testbed are.
+/// The kind of the switches of a testbed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchKind {
@@ -12,11 +12,12 @@ pub enum SwitchKind {
     User,
 }
 
-/// How a run is to be measured.
+/// The way in which a run is to be measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Choices {
-    /// What rates are divided by; `None` for a scale at which the fastest line of a host has 100 Mbit/s.
+    /// The divisor of rates; `None` for a scale at which the fastest line of a host has 100 Mbit/s.
     pub scale: Option<u64>,
-    /// What switches are; `None` for those of the kernel where they can be what the scheme asks for, and otherwise in user space.
+    /// The kind of the switches; `None` for those of the kernel where they can be what the scheme asks for, and
+    /// otherwise in user space.
     pub switch: Option<SwitchKind>,
 }

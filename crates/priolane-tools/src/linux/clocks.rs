@@ -1,4 +1,4 @@
-//! What is to be known of the clocks of several machines.
+//! Warnings about the clocks of several machines.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ fn us(ns: f64) -> String {
     format!("{:.1} us", ns / 1e3)
 }
 
-/// By how much the time from a host of one machine to a host of another may be wrong, at most, in nanoseconds.
+/// Returns the largest error of the time from a host of one machine to a host of another, in nanoseconds.
 fn between_ns(machines: &[MachineReport]) -> u64 {
     let mut all: Vec<u64> = machines.iter().map(MachineReport::uncertainty_ns).collect();
     all.sort_unstable_by(|a, b| b.cmp(a));
@@ -51,7 +51,7 @@ fn completion_times(measured: &TestbedReport) -> Vec<i64> {
     arrived.filter_map(|(host, came)| took(host, came)).collect()
 }
 
-/// What is to be known of clocks, in words.
+/// Returns the warnings about clocks, in words.
 pub(super) fn warnings(measured: &TestbedReport, scale: u64) -> Vec<String> {
     let machines = &measured.machines;
     if machines.len() < 2 {

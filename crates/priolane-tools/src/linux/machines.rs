@@ -20,7 +20,7 @@ use priolane_source::{Field, InputError, Mistakes, Origin, Reader, SIZE_LIMIT, p
 
 /// The keys by which a machine is reached: one of them.
 const WAYS: [&str; 3] = ["ssh", "command", "socket"];
-/// What a fix says of them.
+/// The text of a fix about the ways to reach a machine.
 const A_WAY: &str = "one of ssh = \"user@host\", command = [...] and socket = \"/path\"";
 /// Characters of a name at most.
 const LONGEST_NAME: usize = 32;
@@ -169,7 +169,7 @@ fn hosts_of(field: &Field<'_>, count: u32) -> Result<Vec<u16>, InputError> {
     Ok(hosts.into_iter().map(|host| host.0).collect())
 }
 
-/// What is wrong with machines that are right each by itself.
+/// Returns the mistake in machines that are valid each by itself.
 fn together(entries: &[MachineEntry<'_>], (file, hosts): (&str, u32), found: &mut Mistakes) {
     let mut owners: BTreeMap<u16, &str> = BTreeMap::new();
     for (place, MachineEntry { machine, name, address, hosts }) in entries.iter().enumerate() {

@@ -44,9 +44,9 @@ pub struct PlannedMeasurement<J = RunJob> {
     pub job: J,
     /// Rates are divided, and times multiplied, by this.
     pub scale: u64,
-    /// What differs from the simulation, in words.
+    /// The differences from the simulation, in words.
     pub notes: Vec<String>,
-    /// What it takes at most, in seconds.
+    /// The largest duration, in seconds.
     pub at_most_s: f64,
 }
 
@@ -130,7 +130,7 @@ pub fn job_on_machines(
     Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit_ns as f64 / 1e9 })
 }
 
-/// What `measured` means for the tables of `run`, whose hosts spoke `planned.0` at scale `planned.1`.
+/// Returns the tables of `run` for `measured`, whose hosts spoke `planned.0` at scale `planned.1`.
 ///
 /// # Errors
 /// As [`plan::build`]; a host that admitted a flow to another class than its policy does.

@@ -24,7 +24,7 @@ fn span(ns: u64, scale: u64) -> Span {
     Span(u64::try_from(u128::from(ns) * 1_000 / u128::from(scale.max(1))).unwrap_or(u64::MAX))
 }
 
-/// What was measured of `run`, as its tables have it.
+/// Returns the measurement of `run`, in the form of its tables.
 pub(super) fn measurement(
     run: &Run,
     scenario: &ScenarioSpec,
@@ -69,7 +69,7 @@ pub(super) fn measurement(
     }
 }
 
-/// What all hosts counted by this name.
+/// Returns the sum of the counters of this name over all hosts.
 fn counted(measured: &TestbedReport, name: &str) -> u64 {
     measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum()
 }
@@ -145,7 +145,7 @@ fn ports(queues: &[QueueCount], scale: u64) -> Vec<PortClassRecord> {
     records.into_values().collect()
 }
 
-/// What is to be known of a measurement.
+/// Returns the warnings about a measurement.
 fn warnings(
     run: &Run,
     measured: &TestbedReport,

@@ -1,4 +1,4 @@
-//! What a testbed cannot do of an experiment.
+//! The parts of an experiment that a testbed cannot carry out.
 
 use priolane_core::admit::Interval;
 use priolane_lab::plan::Run;
@@ -100,7 +100,7 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
     found.finish()
 }
 
-/// In what paths differ, in words.
+/// Returns the differences of paths, in words.
 pub(super) fn path_notes(scenario: &ScenarioSpec) -> Option<String> {
     let topology = &scenario.topology;
     let what = match topology.path_choice {
@@ -111,7 +111,7 @@ pub(super) fn path_notes(scenario: &ScenarioSpec) -> Option<String> {
     Some(format!("paths: {what}"))
 }
 
-/// What differs, in words.
+/// Returns the differences, in words.
 pub(super) fn notes(scenario: &ScenarioSpec) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |is: bool, what: &str| {

@@ -19,7 +19,7 @@ use super::refusals::error;
 
 /// The rate of the fastest line of a host at the usual scale, in bit/s.
 const USUAL_BPS: u64 = 100_000_000;
-/// What hosts with real-time threads are late by, in microseconds.
+/// The lateness of hosts with real-time threads, in microseconds.
 const LATE_US: u64 = 50;
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1_000;
@@ -30,7 +30,8 @@ pub fn usual_scale(topology: &Topology) -> u64 {
     hosts.map(|link| link.rate.bps()).max().unwrap_or(USUAL_BPS).div_ceil(USUAL_BPS).max(1)
 }
 
-/// What a scale breaks, in words; `switch` is what switches are, if they are made here.
+/// Returns the effects of a scale that is too small or too large, in words; `switch` is the kind of the switches, if
+/// they are made here.
 pub(super) fn notes(scale: u64, switch: Option<SwitchKind>) -> Vec<String> {
     let late = LATE_US as f64 / scale as f64;
     let mut notes = vec![format!(
@@ -56,14 +57,15 @@ pub(super) fn ns(span: Span, scale: u64) -> u64 {
     u64::try_from(u128::from(span.0) * u128::from(scale) / u128::from(PS_PER_NS)).unwrap_or(u64::MAX)
 }
 
-/// When a run ends at the latest, in nanoseconds.
+/// Returns the latest end of a run, in nanoseconds.
 pub(super) fn limit_ns(stop: &Stop, scale: u64) -> u64 {
     match *stop {
         Stop::At(Time(at)) | Stop::WhenDone { limit: Time(at), .. } => ns(Span(at), scale),
     }
 }
 
-/// What hosts speak where switches need no ranks and no admission decides, with the spans and rates among the keys of the transport scaled.
+/// Returns the scheme of hosts where switches need no ranks and no admission decides, with the spans and rates among
+/// the keys of the transport scaled.
 ///
 /// # Errors
 /// A key that has no form in JSON: a defect.

@@ -17,13 +17,13 @@ use super::choices::SwitchKind;
 use super::refusals::error;
 use super::scale::scale_row;
 
-/// What ports of a run's switches are made from.
+/// The properties from which the ports of a run's switches are made.
 pub(super) struct Ports<'a> {
     run: &'a Run,
     scenario: &'a ScenarioSpec,
     scale: u64,
     kind: SwitchKind,
-    /// Why switches are in user space although nobody asked for it.
+    /// The reason why switches are in user space although nobody asked for it.
     because: Option<String>,
 }
 
@@ -52,12 +52,12 @@ impl<'a> Ports<'a> {
         Ok(Self { run, scenario, scale, kind, because })
     }
 
-    /// What switches are.
+    /// Returns the kind of the switches.
     pub(super) fn kind(&self) -> SwitchKind {
         self.kind
     }
 
-    /// What switches are and why, in words.
+    /// Returns the kind of the switches and its reason, in words.
     pub(super) fn note(&self) -> String {
         let kind = match self.kind {
             SwitchKind::Kernel => "switches of the kernel",

@@ -20,7 +20,7 @@ const LARGEST: u64 = 1 << 47;
 /// The most numbers of bytes that hosts report of endless flows: 32 MiB.
 const MOST_COUNTS: u64 = 1 << 22;
 
-/// What hosts send in a run.
+/// The messages that hosts send in a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Traffic {
     pub(super) flows: Vec<Flow>,
@@ -30,7 +30,7 @@ pub(super) struct Traffic {
     pub(super) limit_ns: u64,
 }
 
-/// What hosts send at this scale.
+/// Returns the messages that hosts send at this scale.
 ///
 /// # Errors
 /// A change that hosts cannot make, or more bins than hosts report.
@@ -92,7 +92,7 @@ fn has_endless(scenario: &ScenarioSpec) -> bool {
     scenario.flows.iter().any(|flow| flow.size.is_none())
 }
 
-/// When the run ends: with endless flows not before its limit, if that is stated.
+/// Returns the condition on which the run ends: with endless flows not before its limit, if that is stated.
 fn ends(scenario: &ScenarioSpec) -> Ends {
     match scenario.stop {
         Stop::At(_) if has_endless(scenario) => Ends::AtLimit,
@@ -122,7 +122,7 @@ fn bins(
     }
 }
 
-/// When the run stopped, if hosts stopped at `elapsed`.
+/// Returns the time at which the run stopped, if hosts stopped at `elapsed`.
 pub(super) fn stopped_at(scenario: &ScenarioSpec, elapsed: Time) -> Time {
     match (&scenario.stop, ends(scenario)) {
         (&Stop::At(limit), Ends::AtLimit) => limit.min(elapsed),
@@ -130,8 +130,8 @@ pub(super) fn stopped_at(scenario: &ScenarioSpec, elapsed: Time) -> Time {
     }
 }
 
-/// How far endless flows were at the end of each bin, from their start to their abort or the end of the run at `stopped_at`.
-/// `arrived` has bytes by flow and bin.
+/// Returns the progress of endless flows at the end of each bin, from their start to their abort or the end of the run
+/// at `stopped_at`. `arrived` has bytes by flow and bin.
 pub(super) fn samples<'a>(
     scenario: &ScenarioSpec,
     every: Span,

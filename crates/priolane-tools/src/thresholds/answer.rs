@@ -52,7 +52,7 @@ pub struct Answer {
 pub struct Traffic {
     /// Name or path of the size table or flow list.
     pub source: String,
-    /// How probability mass is distributed between rows.
+    /// The way in which probability mass is distributed between rows.
     pub interpolation: Interpolation,
     /// Number of recorded flows; `None` for a table.
     pub flows: Option<usize>,
@@ -71,7 +71,7 @@ pub struct Outcome {
     pub solver: &'static str,
     /// Its threshold vectors: none if it does not apply, two for NOS2.
     pub ladders: Vec<Ladder>,
-    /// Why it does not apply.
+    /// The reason why the solver does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The fit on which the closed form is based.
@@ -82,7 +82,7 @@ pub struct Outcome {
 /// Thresholds and their predicted cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ladder {
-    /// Where they are used, if the solver specifies it: `switch` or `host`.
+    /// The place where the thresholds are used, if the solver specifies it: `switch` or `host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<&'static str>,
     /// Number of levels.

@@ -23,8 +23,8 @@ pub struct Request {
     /// Name of a shipped size table, or the path of one.
     #[serde(default)]
     pub sizes: Option<String>,
-    /// How probability mass is distributed between the rows of a table; default linear. Recorded flows are always a
-    /// step function.
+    /// The way in which probability mass is distributed between the rows of a table; default linear. Recorded flows are
+    /// always a step function.
     #[serde(default)]
     pub interpolation: Option<Interpolation>,
     /// Number of levels, 2 to 16.

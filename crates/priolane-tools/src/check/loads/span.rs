@@ -6,7 +6,7 @@ use priolane_lab::plan::{self, Options};
 
 use super::*;
 
-/// What is offered with this `time` by the groups of this text.
+/// Returns the load that the groups of this text offer with this `time`.
 fn loads(time: &str, groups: &str) -> PointLoads {
     let text = format!(
         r#"title = "One switch"

@@ -33,7 +33,7 @@ fn distinct(places: f64, events: f64) -> f64 {
     places * (1.0 - libm::exp(-events / places))
 }
 
-/// What flows that send these numbers of packets cost over `ms` and `times` as long, of `flows` flows of which `open`
+/// The cost of flows that send these numbers of packets over `ms` and `times` as long, of `flows` flows of which `open`
 /// are active at once.
 struct Expected {
     packets: Vec<f64>,
