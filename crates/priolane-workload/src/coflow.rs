@@ -40,7 +40,7 @@ use super::traffic::Traffic;
 /// Minimum fraction of drawn coflows that must be accepted.
 const LEAST_ACCEPTED: f64 = 1e-3;
 
-/// When the coflows of a run start.
+/// The times at which the coflows of a run start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Arrivals {
     /// As a Poisson process at the mean rate of the load.
@@ -51,7 +51,7 @@ pub enum Arrivals {
     Scaled,
 }
 
-/// How the bytes of a coflow are divided among its flows.
+/// The way in which the bytes of a coflow are divided among its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Parts {
     /// Evenly, to the byte.

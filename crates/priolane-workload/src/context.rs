@@ -14,7 +14,7 @@ pub const MAX_FLOWS: u32 = 50_000_000;
 /// The latest start or deadline of a flow: 26 days.
 pub const LATEST_START: Time = Time::LATEST;
 
-/// When an open-loop app stops starting flows.
+/// The time at which an open-loop app stops starting flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Flows start before this time.
@@ -52,7 +52,7 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// The group's number in the experiment.
     pub group: u16,
-    /// When the app stops.
+    /// The time at which the app stops.
     pub until: Until,
     /// Lower bound on the latency of flows; bounds the lists of apps with dependent flows.
     pub floor: MinimumLatency,
@@ -85,7 +85,7 @@ impl MinimumLatency {
 /// A change of an open-loop app's load or sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadChange {
-    /// When the change takes effect, by the clock of the app.
+    /// The time at which the change takes effect, by the clock of the app.
     pub at: Time,
     /// The new value.
     pub to: NewValue,

@@ -3,7 +3,7 @@
 use priolane_core::ids::HostId;
 use priolane_source::InputError;
 
-/// Why an app cannot run in its context.
+/// The reason why an app cannot run in its context.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AppError {
     /// The group has no host.

@@ -27,7 +27,7 @@ pub enum LoadOf {
     Core,
 }
 
-/// Which bytes a load counts.
+/// The bytes that a load counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counts {

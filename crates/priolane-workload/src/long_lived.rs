@@ -138,7 +138,7 @@ pub struct LongLived {
     /// Payload bytes of each flow; `"endless"` for flows without end.
     #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
-    /// When flows start.
+    /// The times at which flows start.
     #[keys(flatten)]
     pub starts: Starts,
 }

@@ -53,7 +53,7 @@ pub enum Bursts {
     PerHost,
 }
 
-/// What follows a burst.
+/// The behaviour after a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum BurstModel {
     /// An idle time, and another burst.
@@ -114,7 +114,7 @@ impl Application for OnOff {
     }
 }
 
-/// How a source chooses destinations.
+/// The way in which a source chooses destinations.
 enum DestinationRule {
     /// Draws one of the choice for each flow.
     Drawn(Choice, Box<Stream>),

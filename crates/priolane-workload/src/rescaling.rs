@@ -20,7 +20,7 @@ use super::flow_list::Row;
 use super::load::{Load, LoadOf};
 use super::offered::Volume;
 
-/// What bytes or times are multiplied by, above 0.
+/// The factor for bytes or times, above 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor;
 
@@ -45,7 +45,7 @@ impl Form<f64> for Factor {
     }
 }
 
-/// How a list asks for its flows to be rescaled: the keys of `flows`.
+/// The request of a list for rescaled flows: the keys of `flows`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scales {
     /// Factor of starts.
@@ -60,7 +60,7 @@ pub(crate) struct Scales {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rescaling {
     bytes: f64,
-    /// What times after `first` are multiplied by.
+    /// The factor for times after `first`.
     times: f64,
     /// The instant that stays.
     first: Time,

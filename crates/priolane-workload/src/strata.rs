@@ -20,7 +20,7 @@ use super::context::{WorkloadContext, distinct};
 use super::error::AppError;
 use super::flow_factory::group_stream;
 
-/// How the sizes of a group are drawn.
+/// The way in which the sizes of a group are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum SizeDraw {
     /// Independently.

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Binary {
     begins: &'static [&'static [u8]],
-    /// What the file is, as a clause.
+    /// The format of the file, as a clause.
     pub(super) what: &'static str,
-    /// What to do instead.
+    /// The remedy.
     pub(super) fix: &'static str,
 }
 

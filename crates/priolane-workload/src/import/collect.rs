@@ -80,7 +80,7 @@ pub(super) struct Collector<'a> {
     pub(super) merged: u64,
     /// Number of times that were finer than a picosecond.
     rounded: u64,
-    /// What the file says of itself as a recording.
+    /// The properties of the file as a recording.
     pub(super) recording: Recording,
     /// Other notes for the user.
     pub(super) notes: Vec<String>,

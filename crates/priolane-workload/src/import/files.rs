@@ -63,7 +63,7 @@ pub struct Request {
     pub sampling: Option<u32>,
 }
 
-/// Why an import failed. No file was changed, unless the disk failed while complete files were renamed.
+/// The reason why an import failed. No file was changed, unless the disk failed while complete files were renamed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The input is wrong.

@@ -14,7 +14,7 @@ pub struct ImportedFlows {
     pub names: Vec<(String, HostId)>,
     /// Number of hosts that the network must have.
     pub hosts: u32,
-    /// How names were folded onto fewer hosts, if they were.
+    /// The way in which names were folded onto fewer hosts, if they were.
     pub fold: Option<HostFolding>,
     /// Number of rows of the file with content.
     pub read: u64,
@@ -26,7 +26,7 @@ pub struct ImportedFlows {
     pub first_start_ps: u128,
     /// Number of times that were rounded to a picosecond.
     pub rounded: u64,
-    /// What the file says of itself as a recording.
+    /// The properties of the file as a recording.
     pub recording: Recording,
     /// The coarsest power of ten of which all starts on the file's clock are multiples, at most a second, in
     /// picoseconds.
@@ -37,7 +37,7 @@ pub struct ImportedFlows {
     pub notes: Vec<String>,
 }
 
-/// What a recording of a network shows less exactly than it was.
+/// The properties of a recording that are less exact than in the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// Packet sampling that bytes were scaled up by: one in this many packets, the highest number if there are
@@ -45,7 +45,7 @@ pub struct Recording {
     pub sampling: Option<u32>,
     /// Number of flows listed whose TCP connection began before the file; `None` if no record shows beginnings.
     pub midstream: Option<u64>,
-    /// How much later than in the network flows may start in the file, in picoseconds.
+    /// The largest delay of a flow's start in the file, compared with the network, in picoseconds.
     pub late_ps: u64,
 }
 

@@ -65,7 +65,7 @@ pub struct Report {
     pub hosts: u32,
     /// Number of external names.
     pub names: u64,
-    /// How names were folded, if they were.
+    /// The way in which names were folded, if they were.
     pub fold: Option<HostFolding>,
     /// Number of times that were finer than a picosecond and were rounded.
     pub rounded_times: u64,
@@ -73,7 +73,7 @@ pub struct Report {
     pub sampling: Option<u32>,
     /// Number of flows listed whose TCP connection began before the file; `None` if no record shows beginnings.
     pub midstream: Option<u64>,
-    /// How much later than in the network flows may start in the file, in picoseconds.
+    /// The largest delay of a flow's start in the file, compared with the network, in picoseconds.
     pub late_ps: u64,
     /// The coarsest power of ten of which all starts on the file's clock are multiples, at most a second, in
     /// picoseconds.

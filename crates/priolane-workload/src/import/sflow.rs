@@ -21,7 +21,7 @@ use super::instant::instant;
 use super::options::Text;
 use super::records::{self, Key, Observers, Protocol, Record, Records, count};
 
-/// How long a switch may keep a sample before it sends it, in picoseconds.
+/// The longest time for which a switch keeps a sample before it sends the sample, in picoseconds.
 const LATE_PS: u64 = 1_000_000_000_000;
 
 const COLUMNS: [Names; 17] = [

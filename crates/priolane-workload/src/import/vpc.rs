@@ -21,7 +21,7 @@ use super::options::Text;
 use super::records::{self, Key, Observers, Protocol, Record, Records, SYN_OPTIONS, count};
 use crate::context::LATEST_START;
 
-/// How late a start may be: the time that a packet may take to be recorded, in picoseconds.
+/// The largest delay of a start: the time that a packet may take to be recorded, in picoseconds.
 const LATE_PS: u64 = 60_000_000_000_000;
 
 /// The fields of the default format, in order.

@@ -58,7 +58,7 @@ fn every_sample_comes_back_from_its_list() {
     }
 }
 
-/// What is listed, merged and dropped is what was read, where a row is one flow.
+/// Checks that the rows that are listed, merged and dropped are the rows that were read, where a row is one flow.
 fn balanced(report: &Report) {
     let dropped: u64 = report.dropped.iter().map(|dropped| dropped.count).sum();
     if !matches!(report.format, "coflow" | "zeek") {
