@@ -57,7 +57,7 @@ impl ControllerParams for Config {
     }
 }
 
-/// Where a flow is.
+/// The phase of a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Phase {
     /// In slow start; the window grows in every other round trip.
