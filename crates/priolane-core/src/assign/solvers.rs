@@ -8,7 +8,7 @@ use crate::part::parts;
 macro_rules! solvers {
     ($($(#[$doc:meta])* $kind:ident;)*) => {
         parts! {
-            /// How thresholds are computed.
+            /// The way in which thresholds are computed.
             #[derive(Copy, Eq, Hash)]
             pub enum Solver: dyn ThresholdSolver in Assign by "solver" {
                 $($(#[$doc])* $kind($kind);)*

@@ -134,7 +134,7 @@ pub struct PfcSpec {
     pub xoff: Xoff,
     /// Bytes below that threshold at which it is resumed.
     pub xon_below: u64,
-    /// Where headroom is taken from.
+    /// The source of headroom.
     pub headroom: HeadroomFrom,
     /// Minimum headroom of a lossless class at an ingress port, in bytes, even if the link needs less.
     pub headroom_least: u64,

@@ -3,8 +3,8 @@
 use crate::keys::{Bounds, ByteList, Bytes, Form, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::units::Span;
 
-/// How thresholds are recomputed every period: those with `from = "local"` by each host from its own flows, all others
-/// by a controller from the reports of all hosts.
+/// The recomputation of thresholds every period: those with `from = "local"` by each host from its own flows, all
+/// others by a controller from the reports of all hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 pub struct Config {
     /// Time between two reports of a host.
