@@ -66,7 +66,7 @@ class Page:
         return [event["params"] for event in self.events if event["method"] == method]
 
     def value(self, expression: str) -> Any:
-        """What a JavaScript expression gives."""
+        """The value of a JavaScript expression."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")

@@ -75,7 +75,7 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str) -> str:
-    """What a command prints on both streams; `priolane` is this one, all else is the shell's."""
+    """The output of a command on both streams; `priolane` is this one, all else is the shell's."""
     if not command.startswith("priolane "):
         done = subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True)
         return done.stdout + done.stderr

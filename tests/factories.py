@@ -84,7 +84,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None
 
 
 def files(directory: Path) -> list[dict[str, Any]]:
-    """What `run.json` says of the tables beside it."""
+    """The part of `run.json` about the tables beside it."""
     tables = sorted(directory.glob("*.parquet"))
     return [
         {"name": t.name, "bytes": t.stat().st_size, "sha256": hashlib.sha256(t.read_bytes()).hexdigest()}
@@ -223,7 +223,7 @@ def make_trace(directory: Path, flow: int) -> dict[str, Any]:
 
 
 def hop_row(hop: int, queued_ps: int, arrived_ps: int | None) -> dict[str, Any]:
-    """What a row of a trace says of one hop; the second waits 1.25 us behind three packets and is lost."""
+    """A row of a trace for one hop; the second waits 1.25 us behind three packets and is lost."""
     waited = 1_250_000 * hop
     return {
         "hop": hop,

@@ -1,4 +1,5 @@
-"""Which datagrams a kernel takes together (UDP_GRO): run as a program, by root, with two network namespaces to be made.
+"""The datagrams that a kernel takes together (UDP_GRO): run as a program, by root, with two network namespaces to be
+made.
 
 Single datagrams of a few ECN codepoints wait in a queue and leave together over a veth. Prints how many came, how many
 of them in groups, and how many with another TOS than they were sent with.

@@ -1,4 +1,4 @@
-"""What matplotlib draws of a panel, as elements of SVG."""
+"""The drawing of a panel by matplotlib, as elements of SVG."""
 
 import io
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""Which cases of a test `make test` runs, and which `make soak` only."""
+"""The cases of a test that `make test` runs, and those that only `make soak` runs."""
 
 from collections.abc import Iterable
 

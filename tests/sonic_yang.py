@@ -103,7 +103,7 @@ def _text(value: object) -> str:
 
 
 def unavailable() -> str | None:
-    """Why yanglint cannot judge here; `None` if it can."""
+    """The reason why yanglint cannot judge here; `None` if it can."""
     if shutil.which("yanglint") is None:
         return "yanglint is not installed (apt-get install libyang2-tools)"
     if not os.environ.get("PRIOLANE_SONIC_YANG"):
@@ -112,7 +112,7 @@ def unavailable() -> str | None:
 
 
 def yanglint(config: Mapping[str, Rows], directory: Path) -> str:
-    """What yanglint has against a config_db.json; empty if nothing.
+    """The objections of yanglint to a config_db.json; empty if there are none.
 
     A port and the device stand beside it: without them the models skip `must` and `when` with a warning.
     """

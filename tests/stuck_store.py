@@ -34,7 +34,7 @@ class StuckStore(ThreadingHTTPServer):
         self.ended = threading.Event()
 
     def environment(self) -> dict[str, str]:
-        """What leads s3fs here."""
+        """The settings that lead s3fs here."""
         return {
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.server_address[1]}",
             "AWS_ACCESS_KEY_ID": "x",

@@ -258,7 +258,7 @@ def test_a_column_of_the_list_makes_schemes_possible(tmp_path: Path) -> None:
 
 
 STANDS_FOR = {"nos2": "nos2", "pias": "pias", "es8": "sent8_es"}
-"""Whose thresholds are solved: the candidate that is the scheme with its levels."""
+"""The candidate whose thresholds are solved: the one that is the scheme with its levels."""
 
 
 @pytest.fixture(scope="module")

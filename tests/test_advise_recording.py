@@ -1,4 +1,4 @@
-"""What `priolane advise` says of lists that come from recordings, by the report of their import."""
+"""The text of `priolane advise` on lists that come from recordings, by the report of their import."""
 
 import json
 from pathlib import Path

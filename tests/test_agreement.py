@@ -1,4 +1,4 @@
-"""How far measurements are from simulations: tolerances, flows alone, and what is beyond."""
+"""The distance of measurements from simulations: tolerances, flows alone, and quantities beyond a tolerance."""
 
 import json
 from pathlib import Path

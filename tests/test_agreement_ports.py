@@ -1,4 +1,4 @@
-"""What ports of switches are compared by: how long their queues were, and how many tokens they sent."""
+"""The quantities by which ports of switches are compared: the length of their queues, and the number of tokens."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What commands print unless they are asked for more: at most 20 lines of 100 columns, the answer first."""
+"""The output of commands that are not asked for more: at most 20 lines of 100 columns, the answer first."""
 
 import contextlib
 import io
@@ -86,7 +86,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def printed(*words: object, encoding: str = "utf-8") -> tuple[int, str]:
-    """What a command prints on standard output of that encoding, in a pipe."""
+    """The standard output of a command with that encoding, in a pipe."""
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
     with contextlib.redirect_stdout(stream):
@@ -295,7 +295,7 @@ def test_a_panel_is_a_table_of_its_series(tmp_path: Path) -> None:
 
 
 def found(**more: Any) -> Mapping[str, Any]:
-    """What `check` finds of an experiment of one scheme."""
+    """The findings of `check` on an experiment of one scheme."""
     base = {"runs": 1, "schemes": 1, "points": 1, "seeds": 1, "packet_hops": 12345.0, "seconds": 3.0, "bytes": 2e6}
     return {**base, "command_seconds": 2.0, "loads": [], **more}
 

@@ -63,7 +63,7 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 
 class Log(Watcher):
-    """What became of runs, and what was said."""
+    """The outcome of runs, and the messages about them."""
 
     def __init__(self) -> None:
         self.done: list[JobResult] = []

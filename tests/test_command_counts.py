@@ -1,4 +1,4 @@
-"""What short commands take: counts that are kept, and how they are read and compared."""
+"""The cost of short commands: counts that are kept, and how they are read and compared."""
 
 import json
 import shutil

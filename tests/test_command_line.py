@@ -18,7 +18,7 @@ HOSTILE = ["-x", "--help", "-", "a b", "$(touch x)", "'; touch x", "-o", "=x"]
 
 
 def read(command: str) -> argparse.Namespace:
-    """What the command line makes of a command that was copied into a shell."""
+    """The arguments that the command line reads from a command that was copied into a shell."""
     first, *words = shlex.split(command)
     assert first == "priolane"
     return parser(words[:1]).parse_args(words)

@@ -1,4 +1,4 @@
-"""What `-o DIR` may write to: directories of priolane's and empty ones. Nothing else is touched."""
+"""The directories that `-o DIR` may write to: those of priolane and empty ones. Nothing else is touched."""
 
 from pathlib import Path
 

@@ -52,7 +52,7 @@ QDISCS: tuple[Qdisc, ...] = ("ets", "htb")
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Content]]:
-    """What the targets give to each template for `PLANS`, each time with a free text among what was found."""
+    """The values that the targets give to each template for `PLANS`, each time with a free text among those found."""
     experiment = export_plans.write_experiment(tmp_path_factory.mktemp("plans"))
     found: dict[str, list[Content]] = {}
     with pytest.MonkeyPatch.context() as patch:

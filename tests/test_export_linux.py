@@ -25,7 +25,7 @@ def _run(*command: str, given: str | None = None, check: bool = True) -> "subpro
 
 
 def _unavailable() -> str | None:
-    """Why there are no namespaces here; `None` if there are."""
+    """The reason why there are no namespaces here; `None` if there are."""
     missing = [name for name in COMMANDS if shutil.which(name) is None]
     if missing:
         return f"{', '.join(missing)} not installed (apt-get install iproute2 nftables)"

@@ -1,4 +1,4 @@
-"""What targets other than SONiC write: numbers worked out by hand, code points counted."""
+"""The texts of targets other than SONiC: numbers worked out by hand, code points counted."""
 
 import json
 import re

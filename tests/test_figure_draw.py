@@ -1,4 +1,4 @@
-"""What is drawn of a panel: marks with titles, intervals cut at the frame, and no text that becomes markup."""
+"""The drawing of a panel: marks with titles, intervals cut at the frame, and no text that becomes markup."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""What the miss rates printed in Firapam's tables are: shares of classes (docs/assumptions.md#firapam-tables)."""
+"""The meaning of the miss rates printed in Firapam's tables: shares of classes (docs/assumptions.md#firapam-tables)."""
 
 import re
 import tomllib

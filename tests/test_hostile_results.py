@@ -32,7 +32,7 @@ Place = tuple[str | int, ...]
 
 
 def places(value: Any, place: Place = ()) -> list[Place]:
-    """Where a value has others in it, the first of each list."""
+    """The values that contain others, with the first item of each list."""
     inner: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         inner = list(value.items())

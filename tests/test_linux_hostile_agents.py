@@ -44,7 +44,7 @@ WRONGS = {
 
 @pytest.fixture(scope="module")
 def release() -> str:
-    """What an agent of this version says first."""
+    """The first message of an agent of this version."""
     command = [sys.executable, "-m", "priolane", "linux", "agent"]
     output = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
     hello: str = json.loads(output.splitlines()[0])["hello"]["release"]

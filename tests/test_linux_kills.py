@@ -34,7 +34,7 @@ LATEST = 5.0
 
 @dataclass(frozen=True)
 class Left:
-    """What there is of a command that was killed."""
+    """The state of a command that was killed."""
 
     namespaces: frozenset[str]
     processes: int
@@ -51,7 +51,7 @@ def names(directory: Path) -> set[str]:
 
 
 def left(name: str, pids: Sequence[int], mark: str, before: set[str]) -> Left:
-    """What is there of the testbed of this name, the processes with this mark, and probes of `pids`."""
+    """The remains of the testbed of this name, of the processes with this mark, and of probes of `pids`."""
     probes = tuple(f"prl-probe-{pid}-" for pid in pids)
     files = {each for each in names(Path(tempfile.gettempdir())) - before if each.startswith(("prl", "priolane"))}
     return Left(

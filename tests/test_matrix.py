@@ -1,4 +1,4 @@
-"""Which parts go together: what the checker says of schemes with both, as a table."""
+"""The parts that go together: the objections of the checker to schemes with both, as a table."""
 
 import json
 

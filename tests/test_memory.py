@@ -1,4 +1,4 @@
-"""What a run takes of memory: what `check` says, nothing for the size of a flow, and nothing for time that goes by."""
+"""The memory of a run: that predicted by `check`, nothing for the size of a flow, and nothing for time that goes by."""
 
 import json
 import os

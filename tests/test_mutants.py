@@ -186,7 +186,7 @@ def test_mutants_of_all_files_are_read_or_refused(tmp_path: Path, monkeypatch: p
 
 
 def _outcome(read: Reader, path: Path) -> tuple[str, str]:
-    """What becomes of a file, and what is wrong about that."""
+    """The outcome for a file, and the mistake in that outcome."""
     try:
         read(path)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What a file may name its parts: nothing that a shell, a configuration, a path, a terminal or a page could obey."""
+"""The permitted names of parts: nothing that a shell, a configuration, a path, a terminal or a page could obey."""
 
 import json
 import re

@@ -20,7 +20,7 @@ def read(name: str) -> NotebookNode:
 
 
 def shown(book: NotebookNode, form: str) -> list[str]:
-    """What cells show in a form such as "text/html", in order."""
+    """The output of cells in a form such as "text/html", in order."""
     outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
     return [str(output.data[form]) for output in outputs if form in output.get("data", {})]
 

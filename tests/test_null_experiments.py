@@ -38,7 +38,7 @@ def test_two_endless_flows_share_equally_on_average() -> None:
 
 
 def test_without_a_random_time_of_departure_one_of_two_gets_everything() -> None:
-    """What the test before this one would find."""
+    """The results of the test before this one."""
     found = run(TWO, factors(), 6, [NO_JITTER])
     shares = found.values[:, 0] / found.values.sum(axis=1)
     assert all(share < 0.1 or share > 0.9 for share in shares)

@@ -1,4 +1,4 @@
-"""What goes into the wheel, the sdist and the crates, read without compiling anything."""
+"""The files in the wheel, the sdist and the crates, read without compiling anything."""
 
 import os
 import re
@@ -138,7 +138,7 @@ def test_the_base_requires_what_runs_and_draws_pages_and_no_more(sdist: Path) ->
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Where the version is written, or comes from, and what it is there."""
+    """The places where the version is written, or comes from, and its value there."""
     workspace = toml("Cargo.toml")["workspace"]
     yield "workspace", workspace["package"]["version"]
     for name, dependency in workspace["dependencies"].items():

@@ -1,4 +1,4 @@
-"""What commands are predicted to take, and what that is calibrated by."""
+"""The predicted cost of commands, and its calibration."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
-"""How far grids are: what the bar and the log move by, what they write, and when they say that the end is near."""
+"""The progress of grids: the steps of the bar and the log, their texts, and the time at which they say that the end is
+near."""
 
 import io
 import sys

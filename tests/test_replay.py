@@ -1,4 +1,4 @@
-"""What a replay page holds: marks, places, clocks, columns that are read back, and what it says of itself."""
+"""The content of a replay page: marks, places, clocks, columns that are read back, and its description of itself."""
 
 import base64
 import json

@@ -55,7 +55,7 @@ def page(blank: browser.Page, path: Path) -> browser.Page:
 
 
 def colours_of(page: browser.Page, canvas: str) -> int:
-    """How many different colours a canvas shows."""
+    """The number of different colours on a canvas."""
     found: int = page.value(
         f"(() => {{ const c = document.getElementById('{canvas}');"
         " const data = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"

@@ -1,4 +1,4 @@
-"""What holds back signals while workers are started."""
+"""The guard that holds back signals while workers are started."""
 
 import contextlib
 import multiprocessing

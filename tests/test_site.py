@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Loads(HTMLParser):
-    """What a page loads."""
+    """The resources that a page loads."""
 
     def __init__(self) -> None:
         super().__init__()

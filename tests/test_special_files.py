@@ -125,7 +125,7 @@ def _unreadable(path: Path) -> None:
 
 
 def _humble() -> list[str]:
-    """What makes root one who may not read everything."""
+    """A command that turns root into a user who may not read everything."""
     if os.geteuid() != 0:
         return []
     if shutil.which("setpriv") is None:

@@ -1,4 +1,4 @@
-"""What a command imports: counted, since time depends on the machine."""
+"""The imports of a command: counted, since time depends on the machine."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What the project installs and runs of others: locked Python packages, actions of workflows, crates."""
+"""The work of others that the project installs and runs: locked Python packages, actions of workflows, crates."""
 
 import re
 import sys

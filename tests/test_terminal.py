@@ -1,4 +1,4 @@
-"""What commands print has no character that a terminal obeys, whatever files say."""
+"""The output of commands has no character that a terminal obeys, whatever files say."""
 
 import ast
 import io

@@ -21,7 +21,7 @@ _IMPERATIVE = frozenset(
 
 
 def violation(subject: str) -> str | None:
-    """What is wrong with a subject, if anything."""
+    """The mistake in a subject, if there is one."""
     found = _SUBJECT.fullmatch(subject)
     if found is None:
         return "has no area, or more than one. Use `area: summary`, such as `sim/engine: skip empty windows`."

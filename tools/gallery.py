@@ -60,7 +60,7 @@ def find_finished(directory: Path) -> Iterator[tuple[str, Results]]:
 
 
 def describe_runs(results: Results) -> dict[str, Any]:
-    """Which run a picture shows."""
+    """The run that a picture shows."""
     return {"digest": results.report.digest, "size": results.options.size, "seeds": len(results.report.seeds)}
 
 

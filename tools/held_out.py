@@ -103,7 +103,7 @@ def halves(directory: Path) -> Iterator[Judged]:
 
 
 def gaps(listed: Sequence[Row], recorded: Iterable[Record]) -> str:
-    """Which records have enough seeds and no row, or a row of other runs; empty if every record has its row."""
+    """The records that have enough seeds and no row, or a row of other runs; empty if every record has its row."""
     rows_by_figure = {row.figure: row for row in listed}
     without, others = [], []
     for record in recorded:
@@ -122,7 +122,7 @@ def gaps(listed: Sequence[Row], recorded: Iterable[Record]) -> str:
 
 
 def summary(listed: Sequence[Row]) -> str:
-    """What docs/validation.md says of the rows."""
+    """The text of docs/validation.md about the rows."""
     twice, flips = sum(row.twice for row in listed), sum(row.flips for row in listed)
     return f"{len(listed)} figures are judged twice. Both halves decide {twice} claims, and {flips} of these flip."
 

@@ -30,7 +30,7 @@ GRID = ((1, 8, 32), (10, 50, 250), (1, 4, 16))
 
 
 class Incomparable(Exception):
-    """Why there is nothing to compare here."""
+    """The reason why there is nothing to compare here."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def build(profile: str = "release") -> Path:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took and did."""
+    """The cost and the work of one run."""
 
     instructions: int
     packet_hops: int

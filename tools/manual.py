@@ -49,7 +49,7 @@ def man_page(parser: argparse.ArgumentParser) -> str:
 
 
 def completion(parser: argparse.ArgumentParser, shell: str) -> str:
-    """What completes the command in `shell`."""
+    """The completion of the command in `shell`."""
     text: str = shtab.complete(parser, shell)
     return text.rstrip("\n") + "\n"
 

@@ -57,7 +57,8 @@ def _verdict(claim: dict[str, Any]) -> str:
 
 
 def trials(path: Path, count: int) -> Counter[str]:
-    """How often the claim of a null experiment gets each verdict, of `count` trials on seeds of their own."""
+    """The number of times that the claim of a null experiment gets each verdict, of `count` trials on seeds of their
+    own."""
     with tempfile.TemporaryDirectory() as folder:
         results = run(path, Path(folder) / "out", seeds=SEEDS * count, jobs=os.cpu_count() or 1)
         found: Counter[str] = Counter()

@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellResult:
-    """What a cell found.
+    """The findings of a cell.
 
     `values` has a row for each seed and a column for each sender. `correlation` is the mean over seeds of that with the
     sender's number, and `p` how likely a dependence as strong is by chance.

@@ -52,7 +52,7 @@ class Fault:
         return text.replace(self.old, self.new)
 
     def command(self) -> list[str]:
-        """What runs the test."""
+        """The command that runs the test."""
         if self.test.startswith("tests/"):
             return [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", self.test]
         package, target, test = self.test.split()
@@ -66,7 +66,8 @@ def read(text: str) -> list[Fault]:
 
 
 def outcome(fault: Fault, tree: Path) -> str:
-    """How the test of a fault ends in a tree: `green`, `red`, or `broken: ` and why there is no test that ended."""
+    """The result of the test of a fault in a tree: `green`, `red`, or `broken: ` and why there is no test that
+    ended."""
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(ROOT / "target"),
@@ -103,7 +104,8 @@ def classify(code: int, out: str, errors: str) -> str:
 
 
 def copy_tree(tree: Path) -> None:
-    """What git knows or would add, and the compiled module, copied where they differ: cargo compares times."""
+    """Copies the files that git knows or would add, and the compiled module, where they differ: cargo compares
+    times."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],  # noqa: S607
         cwd=ROOT,

@@ -27,7 +27,7 @@ _SIZE = 300
 
 @contextmanager
 def start_workers(place: str) -> Iterator[RemoteWorkers]:
-    """What carries units to `place`, a process or a worker for each core with `local`."""
+    """The carrier of units to `place`: a process, or a worker for each core with `local`."""
     on = parse_backend(place)
     if on == LOCAL:
         with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -1,4 +1,4 @@
-"""What a profile-guided build learns from: the bench's own scenarios and the first flows of each transport's."""
+"""The training of a profile-guided build: the bench's own scenarios and the first flows of each transport's."""
 
 import json
 

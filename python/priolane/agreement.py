@@ -1,4 +1,4 @@
-"""How far measurements on a testbed are from simulations of the same flows, by tolerances that are fixed here.
+"""The distance of measurements on a testbed from simulations of the same flows, by tolerances that are fixed here.
 
 a flow alone                within 3 % and 100 us of the machine's time
 median completion time      within 15 % and 100 us
@@ -149,7 +149,7 @@ def _alone(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterat
 
 
 def _order(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterator[Row]:
-    """How many pairs of classes that differ in the simulation have the same order in the measurement."""
+    """The number of pairs of classes that differ in the simulation and have the same order in the measurement."""
     both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
     means = [
         [float(flows.fct[both & (expected.rank == rank)].mean()) for flows in (expected, seen)]

@@ -1,4 +1,4 @@
-"""What ports of switches are compared by, besides what they drop.
+"""The quantities by which ports of switches are compared, besides their drops.
 
 longest queue  within 5 packets of the threshold of marks, or of the simulated queue where that is longer, as in slow
                start: of ports that mark. Switches of the kernel do not say how long their queues were

@@ -8,7 +8,7 @@ from priolane._core import InputError
 
 _HERE = Path(__file__).parent
 GROUP = "agreement"
-"""What stands before the name of a scenario on the command line, and its results below `runs`."""
+"""The prefix of the name of a scenario on the command line, and of its results below `runs`."""
 ALL = "all"
 
 

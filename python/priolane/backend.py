@@ -1,4 +1,4 @@
-"""Where the runs of a grid are carried out: what `--on` and `run(on=...)` say."""
+"""The places where the runs of a grid are carried out: the values of `--on` and `run(on=...)`."""
 
 import re
 from dataclasses import dataclass

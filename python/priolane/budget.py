@@ -1,4 +1,4 @@
-"""What `--until decided` may take."""
+"""The budget of `--until decided`."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\+?\d+)?)\s*([a-z]+)\s*")
 
 @dataclass(frozen=True)
 class Budget:
-    """What all looks together may take. Runs and packet-hops count all of the grid, whenever they were run; seconds are
+    """The budget of all looks together. Runs and packet-hops count all of the grid, whenever they were run; seconds are
     CPU time of this process and its workers, so that the answer depends on the machine."""
 
     amount: float

@@ -1,4 +1,4 @@
-"""What predictions are calibrated by: short runs, and a piece of Python, on this machine."""
+"""The measurements that calibrate predictions: short runs, and a piece of Python, on this machine."""
 
 import statistics
 import tempfile
@@ -17,8 +17,8 @@ _ATTEMPTS = 3
 
 
 def measure(pace: float) -> tuple[float, float, float]:
-    """How many times as long a run takes as its instructions do at `pace`, at least 1; then the CPU seconds of the
-    smallest run, and of a piece of Python. They are medians of a few attempts."""
+    """The ratio of a run's time to that of its instructions at `pace`, at least 1; then the CPU seconds of the smallest
+    run, and of a piece of Python. They are medians of a few attempts."""
     smallest, typical = plan(SMALLEST, _OPTIONS), plan(_TYPICAL, _OPTIONS)
     least_s = statistics.median(_run_s(smallest))
     took_s = statistics.median(_run_s(typical))

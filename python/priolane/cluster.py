@@ -69,7 +69,7 @@ class DaskWorkers:
         self._done.update(futures)
 
     def completions(self, timeout_s: float) -> Sequence[Completion]:
-        """What is done; results are dropped from the cluster as they come."""
+        """The calls under way; results are dropped from the cluster as they come."""
         end = time.monotonic() + timeout_s
         while not self._done.has_ready() and time.monotonic() < end:
             self._require_connection()
@@ -96,7 +96,7 @@ class DaskWorkers:
         return RunFailed(f"{self.name}: the scheduler is gone; start it again, and run the same command again")
 
     def workers(self) -> int | None:
-        """How many the scheduler has."""
+        """The number of workers that the scheduler has."""
         self._require_connection()
         try:
             return len(self._client.nthreads())

@@ -1,4 +1,4 @@
-"""What short commands take, counted and not timed: the same on every machine with the same Python.
+"""The cost of short commands, counted and not timed: the same on every machine with the same Python.
 
 Instructions are counted under callgrind. Those of the compiled module are left out: how many they are depends on how it
 was compiled. Modules are those that a command imports, its own and others. A grid is planned once in a process, and a
@@ -67,7 +67,7 @@ sys.exit(code)
 
 
 class CountError(Exception):
-    """Why instructions are not counted here."""
+    """The reason why instructions are not counted here."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def read_kept(text: str) -> Counts:
 
 
 def comparable(now: Counts, kept: Counts) -> str:
-    """Why instructions and modules are not compared; empty if they are."""
+    """The reason why instructions and modules are not compared; empty if they are."""
     return "" if now.python == kept.python else f"this is {now.python}, the kept counts are of {kept.python}"
 
 
@@ -150,7 +150,7 @@ def _why(name: str, counts: tuple[int | None, int | None], *, same: bool) -> str
 
 
 def _of_a_run(directory: Path) -> dict[str, int]:
-    """How often a run plans its grid, and draws a panel, the next whole number above."""
+    """The number of times that a run plans its grid, and draws a panel, rounded up."""
     out = directory / "out"
     counts = _counted(directory, [*_RUN, str(out)])
     panels = len(list((out / "figures").glob("panel-*.csv")))
@@ -194,7 +194,7 @@ _COST = re.compile(r"[+\-*\d]\S* (\d+)")
 
 
 def instructions_by_object(lines: Iterable[str]) -> dict[str, int]:
-    """What each object file took itself, from the lines of a callgrind file.
+    """The instructions of each object file itself, from the lines of a callgrind file.
 
     The line after `calls=` has what a called function took, which its own lines have already.
     """

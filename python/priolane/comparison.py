@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 
 class Design(StrEnum):
-    """How a metric's values were compared."""
+    """The way in which a metric's values were compared."""
 
     PAIRED = "paired"
     UNPAIRED = "unpaired"
@@ -52,7 +52,8 @@ class Design(StrEnum):
 
 
 class Finding(StrEnum):
-    """What came of it. `SUGGESTED`: the metric's own interval excludes 0, but among so many some do by luck."""
+    """The result of the comparison. `SUGGESTED`: the metric's own interval excludes 0, but among so many some do by
+    luck."""
 
     MOVED = "moved"
     SUGGESTED = "suggested"
@@ -110,7 +111,7 @@ class OtherRecord:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two results have in common and where they differ. Changes come in order of importance.
+    """The common part of two results, and their differences. Changes come in order of importance.
 
     `runs` have the same scheme, point and seed; `same` of them are identical to the bit, tables and record; `others`
     have the same tables and another record. `unknown` counts metrics that only one side has a value for. `versions`
@@ -323,7 +324,7 @@ def change_of(
 
 
 def _nature(name: tuple[str, str]) -> Nature:
-    """What the values of a metric are: those of whole runs are counts."""
+    """The kind of a metric's values: those of whole runs are counts."""
     size_class, metric = name
     return Nature.EVENTS if size_class == RUN else Nature(_core.summary_nature(metric))
 

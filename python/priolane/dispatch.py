@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Completion:
-    """What became of a call: bytes, or an error."""
+    """The outcome of a call: bytes, or an error."""
 
     run_id: str
     value: bytes = b""
@@ -54,16 +54,17 @@ class RemoteWorkers(Protocol):
     """An engine that carries calls to workers and answers back."""
 
     name: str
-    """What messages call it."""
+    """The name of the call in messages."""
 
     def submit(self, calls: Sequence[Call]) -> None:
         """Takes calls over, in the order in which they are to begin."""
 
     def completions(self, timeout_s: float) -> Sequence[Completion]:
-        """What has come since the last time; waits so long if nothing has. Raises `RunFailed` if the engine is lost."""
+        """The outcomes since the last time; waits so long if there are none. Raises `RunFailed` if the engine is
+        lost."""
 
     def workers(self) -> int | None:
-        """How many workers are there; `None` if it does not know."""
+        """The number of workers; `None` if it is not known."""
 
     def cancel(self) -> None:
         """Drops what has not begun."""
@@ -71,7 +72,7 @@ class RemoteWorkers(Protocol):
 
 @dataclass(frozen=True)
 class CallSource:
-    """What is carried out."""
+    """The call that is carried out."""
 
     call: Callable[[str], str]
     """The call of a run."""

@@ -1,4 +1,4 @@
-"""What this machine can run: each thing that priolane takes or can use, whether it is there, and its cure.
+"""The capabilities of this machine: each thing that priolane takes or can use, whether it is there, and its cure.
 
 A check asks a `Machine`, so that tests can make one up.
 """
@@ -50,7 +50,7 @@ class Check:
 
 
 class Machine:
-    """What checks ask; this one is the machine that it runs on."""
+    """The machine that checks ask; this one is the machine that priolane runs on."""
 
     def cores(self) -> int:
         """Cores that this process may use."""
@@ -77,7 +77,7 @@ class Machine:
         return _core.version(), _core.BUILD, str(_core.__file__)
 
     def ns_per_hop(self) -> float:
-        """What a packet-hop of a small experiment takes, measured for a moment."""
+        """The time of a packet-hop of a small experiment, measured for a moment."""
         return float(check(_EXAMPLE)["ns_per_hop"])
 
     def path(self, program: str) -> str | None:

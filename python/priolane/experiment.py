@@ -16,7 +16,7 @@ Size = Literal["quick", "default", "full"]
 
 @dataclass(frozen=True)
 class Options:
-    """What changes about an experiment file for this grid.
+    """The changes of an experiment file for this grid.
 
     `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` (how many, or which) and
     `schemes` replace the file's; `reading` is one of the file's readings of its paper, and the leading one if it is
@@ -109,7 +109,7 @@ class Plan:
 
     @cached_property
     def costs(self) -> Sequence[float]:
-        """What each run is predicted to cost, in instructions, more or less."""
+        """The predicted cost of each run, in instructions, more or less."""
         return self.core.costs()
 
 

@@ -28,7 +28,7 @@ class WriteError(OSError):
         super().__init__(cause.errno, cause.strerror, str(path))
 
     def __reduce__(self) -> tuple[type["WriteError"], tuple[Path, OSError]]:
-        """How it gets from a worker to its parent."""
+        """The constructor and its arguments, for the way from a worker to its parent."""
         return WriteError, (Path(self.filename), OSError(self.errno, self.strerror))
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class DirectoryInUse(OSError):
         super().__init__(errno.EWOULDBLOCK, holder, str(directory))
 
     def __reduce__(self) -> tuple[type["DirectoryInUse"], tuple[Path, str]]:
-        """How it gets from a worker to its parent."""
+        """The constructor and its arguments, for the way from a worker to its parent."""
         return DirectoryInUse, (Path(self.filename), self.strerror or "")
 
     def __str__(self) -> str:
@@ -53,7 +53,8 @@ class DirectoryInUse(OSError):
 
 
 def cache() -> Path:
-    """Where priolane keeps what it can make or fetch again: `$XDG_CACHE_HOME/priolane`, or `~/.cache/priolane`."""
+    """The directory for files that priolane can make or fetch again: `$XDG_CACHE_HOME/priolane`, or
+    `~/.cache/priolane`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "priolane"
 
 

@@ -50,7 +50,7 @@ class Packet:
 
 @dataclass(frozen=True)
 class Trace:
-    """What happened to a flow: `state` holds the sender's readings (time in ps, metric, value)."""
+    """The history of a flow: `state` holds the sender's readings (time in ps, metric, value)."""
 
     run: str
     scheme: str
@@ -83,7 +83,7 @@ def table_names(flow: int) -> list[str]:
 
 
 def trace_directory(path: str | Path, out: str | Path | None) -> Path:
-    """Where a trace of an experiment puts its files: `out`, or below `runs/`."""
+    """The directory for the files of a trace of an experiment: `out`, or below `runs/`."""
     return Path(out) if out is not None else Path("runs") / f"{Path(path).stem}-trace"
 
 

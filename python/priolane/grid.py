@@ -34,7 +34,7 @@ class Watcher:
         """A run's results are in place."""
 
     def notify(self, line: str) -> None:
-        """What the user should know meanwhile: a cluster without workers, a run that is sent again."""
+        """The news for the user meanwhile: a cluster without workers, a run that is sent again."""
         message(line)
 
 

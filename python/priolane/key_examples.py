@@ -38,7 +38,7 @@ def find_example(part: Part, key: Key) -> Example | None:
 
 @cache
 def _first_use(part: Part) -> Mapping[str, Example]:
-    """What shipped files have for the keys of a part: the first value of each that is not too long."""
+    """The values in shipped files for the keys of a part: the first value of each that is not too long."""
     found: dict[str, Example] = {}
     for file, table in _tables(part):
         for key in part.keys:

@@ -11,7 +11,7 @@ from priolane._core import InputError
 
 @dataclass(frozen=True)
 class Value:
-    """What a key takes.
+    """The values that a key takes.
 
     `type` is in words: `whole number`, `number`, `quantity`, `true or false`, `text`, `one of`, `table`, `list of ...`,
     `table by name of ...`, `any`. `range` and `unit` are empty where there is none. `words` are the values of `one of`,

@@ -25,7 +25,7 @@ PROGRAM = (sys.executable, "-m", "priolane.linux_process")
 
 @dataclass(frozen=True)
 class Job:
-    """How to measure a run.
+    """The way in which a run is measured.
 
     `text` is the request to the testbed or to the agents of machines in JSON, `scale` what rates are divided by,
     `notes` what differs from the simulation, `at_most_s` how long it takes at most, in seconds.
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def hosts(self) -> int:
-        """How many hosts it has."""
+        """The number of its hosts."""
         job = json.loads(self.text)["job"]
         return int(job.get("plan", job)["network"]["hosts"])
 
@@ -59,7 +59,7 @@ def own_name() -> str:
 
 
 def jobs(grid: Plan, name: str, scale: int | None, switch: str | None = None) -> dict[str, Job]:
-    """How each run of a grid is to be measured, by id.
+    """The way in which each run of a grid is to be measured, by id.
 
     `switch` is `kernel` or `user`; without it, switches are of the kernel where they can be.
 
@@ -71,7 +71,7 @@ def jobs(grid: Plan, name: str, scale: int | None, switch: str | None = None) ->
 
 
 def jobs_on_machines(grid: Plan, machines: Path, scale: int | None) -> dict[str, Job]:
-    """How each run of a grid is to be measured on the machines of a file, by id.
+    """The way in which each run of a grid is to be measured on the machines of a file, by id.
 
     Raises `InputError` with the reasons if hosts cannot do what a run asks for, with all mistakes of the file, or if
     the usual scale is not the same for all.
@@ -93,7 +93,7 @@ def _jobs(grid: Plan, planned: Callable[[str], str]) -> dict[str, Job]:
 
 
 def notes(planned: "dict[str, Job]") -> list[str]:
-    """What differs from the simulation, each once."""
+    """The differences from the simulation, each once."""
     return list(dict.fromkeys(note for job in planned.values() for note in job.notes))
 
 
@@ -144,11 +144,12 @@ def _reporter(run_id: str, job: Job, watch: Watcher) -> Callable[[float, int], b
 
 
 def status() -> Sequence[dict[str, Any]]:
-    """What is there of each testbed: its name, namespaces that are there and planned, use, warnings of its switches."""
+    """The state of each testbed: its name, its existing and planned namespaces, its use, and warnings of its
+    switches."""
     found: list[dict[str, Any]] = json.loads(_core.linux_status())
     return found
 
 
 def leftovers() -> Sequence[str]:
-    """What processes that were killed left on this machine, in words; `linux down` and the next run remove it."""
+    """The remains of killed processes on this machine, in words; `linux down` and the next run remove them."""
     return _core.linux_leftovers()

@@ -1,4 +1,4 @@
-"""Which parts of two rows go together, found by asking the checker of schemes.
+"""The parts of two rows that go together, found by asking the checker of schemes.
 
 Two parts go together if there is a scheme with both that is accepted. Rows that the pair leaves open are tried as
 matrix.toml lists them. If none is accepted, the reason is what the checker says of the first one tried.
@@ -72,7 +72,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class _Mistake:
-    """What the checker says against a scheme, and the row whose key it names."""
+    """The objection of the checker to a scheme, and the row whose key it names."""
 
     row: str
     reason: str
@@ -187,7 +187,7 @@ class _Checker:
     path: Path
 
     def check(self, schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
-        """What the checker says against each scheme; `None` if it accepts it."""
+        """The objection of the checker to each scheme; `None` for a scheme that it accepts."""
         answers: list[_Mistake | None] = [None] * len(schemes)
         for paying in (False, True):
             some = [nth for nth, scheme in enumerate(schemes) if _is_priced(scheme) == paying]

@@ -51,7 +51,7 @@ _SLICE_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a host keeps. Counts are of bytes unless they say otherwise."""
+    """The limits on the memory of a host. Counts are of bytes unless they say otherwise."""
 
     #: Of the longest message, sent or received.
     message: int = 1 << 30
@@ -81,7 +81,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a host waits for others, in seconds."""
+    """The times for which a host waits for others, in seconds."""
 
     #: For the answer of a host that it does not know yet.
     greeting: float = 5.0
@@ -93,7 +93,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a message is to get of the capacity, for transports that honour it (PACCP)."""
+    """The share of the capacity for a message, for transports that honour it (PACCP)."""
 
     #: In bit/s; `None` for no minimum.
     min_rate: int | None = None
@@ -133,7 +133,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """How a host is set up."""
+    """The configuration of a host."""
 
     #: A name that `priolane list` shows, such as `dctcp`, `swift`, `top` or `homa`; the same at all hosts.
     transport: str
@@ -237,7 +237,7 @@ class Receipt:
 
 
 class _Control:
-    """What both kinds of hosts offer beside sending and receiving."""
+    """The common part of both kinds of hosts, besides sending and receiving."""
 
     def __init__(self, host: _core.NetHost) -> None:
         """Controls a host of the compiled module."""
@@ -245,7 +245,7 @@ class _Control:
 
     @property
     def address(self) -> Address:
-        """Where the host is bound: what other hosts send to."""
+        """The address to which the host is bound, and to which other hosts send."""
         return self._host.address
 
     @property
@@ -255,7 +255,7 @@ class _Control:
 
     @property
     def why_not_real_time(self) -> str | None:
-        """Why the thread is an ordinary one although `real_time` was asked for, and what would permit it."""
+        """The reason why the thread is an ordinary one although `real_time` was asked for, and the remedy."""
         return self._host.scheduling()[1]
 
     def abort(self, message: int) -> None:
@@ -271,7 +271,7 @@ class _Control:
         self._host.set_class(message, priority)
 
     def stats(self) -> dict[str, int]:
-        """What the host has counted since it was bound; docs/real-hosts.md explains the names."""
+        """The counters of the host since it was bound; docs/real-hosts.md explains the names."""
         return dict(self._host.stats())
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: the progress of a grid, replaced as runs proceed; claims as sentences; a figure."""
+"""The output in notebooks: the progress of a grid, replaced as runs proceed; claims as sentences; a figure."""
 
 import base64
 import html

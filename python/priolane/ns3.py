@@ -50,7 +50,7 @@ class SimulatorRun:
         return self.packet_hops / self.cpu_s
 
     def speed_to_json(self) -> dict[str, float]:
-        """What its speed is made of."""
+        """The parts of its speed."""
         return {"packet_hops": self.packet_hops, "cpu_s": self.cpu_s}
 
 
@@ -182,7 +182,7 @@ def ns3_version() -> str:
 
 
 def _output(command: list[str]) -> str:
-    """What a command prints; raises `RunFailed` with its last words if it fails."""
+    """The output of a command; raises `RunFailed` with its last words if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
         words = " | ".join((done.stderr or done.stdout).strip().splitlines()[-5:])

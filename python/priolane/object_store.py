@@ -41,7 +41,7 @@ class StoreError(OSError):
 
 
 def display_name(directory: Path) -> str:
-    """How results are named to the user: the URL of a mirror, and any other directory as it is."""
+    """The name of results for the user: the URL of a mirror, and any other directory as it is."""
     with suppress(ValueError):
         protocol, *parts = directory.absolute().relative_to(_mirrors().absolute()).parts
         return f"{protocol}://" + "/".join(map(unquote, parts))
@@ -65,7 +65,7 @@ class ObjectStore:
         self.directory = _mirrors().joinpath(found[1], *(quote(part, safe=" +=@,") for part in parts))
         self._files, self._root = _file_system(self.url, found[1])
         self.damaged: dict[PurePosixPath, str] = {}
-        """What is wrong with runs of the store that were not taken, by their paths below the URL."""
+        """The mistakes in runs of the store that were not taken, by their paths below the URL."""
         self._remote_names: set[str] = set()
         self._sizes: dict[str, int] = {}
         self._requests = Requests(_AT_ONCE)
@@ -265,7 +265,7 @@ class ObjectStore:
     def _request(
         self, doing: str, attempt: Callable[[], T], size: int = 0, arrived: Callable[[], int] | None = None
     ) -> T:
-        """What `attempt` returns, as `Requests.request` says.
+        """The result of `attempt`, as `Requests.request` says.
 
         Raises `StoreError`, `FileNotFoundError` for a file that the store does not have, `Abandoned` after `abandon`.
         """

@@ -11,9 +11,9 @@ from priolane._core import InputError
 _HERE = Path(__file__).parent
 _EXPERIMENTS = _HERE / "experiments"
 OURS = "ours"
-"""What stands in a paper's place for figures of no paper."""
+"""The word that stands in a paper's place for figures of no paper."""
 ALL = "all"
-"""What stands for all figures of a paper, or of all papers."""
+"""The word that stands for all figures of a paper, or of all papers."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PaperFigure:
 
     @property
     def key(self) -> str:
-        """How it is called on the command line: `nos2/fig6`."""
+        """The name of the figure on the command line: `nos2/fig6`."""
         return f"{self.paper}/{self.id}"
 
     @property
@@ -50,7 +50,7 @@ def figures() -> Iterator[PaperFigure]:
 
 
 def names() -> dict[str, str]:
-    """What people call the papers: `NOS2` for `nos2`."""
+    """The common names of the papers: `NOS2` for `nos2`."""
     return {paper: str(entry["name"]) for paper, entry in _catalogue().items()}
 
 

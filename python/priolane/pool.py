@@ -129,7 +129,7 @@ class ProcessPool:
                 future.cancel()
 
     def call(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """What `function`, of a module, returns or raises in one of the processes."""
+        """The result or the exception of `function`, of a module, in one of the processes."""
         return self._submit(_CALL, partial(function, *arguments, **named)).result()
 
     def _submit(self, rank: int, function: Callable[[], T]) -> "concurrent.futures.Future[T]":
@@ -222,7 +222,7 @@ class ExecutorWorkers:
         self._done.put((run_id, future))
 
     def completions(self, timeout_s: float) -> Sequence[Completion]:
-        """What is done."""
+        """The calls that are carried out."""
         done = []
         with contextlib.suppress(queue.Empty):
             done.append(self._completion(*self._done.get(timeout=timeout_s)))

@@ -1,4 +1,4 @@
-"""How long commands take on this machine.
+"""Predictions of the time that commands take on this machine.
 
     run      = ratio x what the compiled module predicts + least
     figures  = LOAD + PAGE + panels x PANEL, a grid; many grids load what draws once
@@ -37,7 +37,7 @@ SERIES_PANELS = 2
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured on this machine: `ratio` as above, CPU seconds of the smallest run and of a piece of Python."""
+    """The measurements on this machine: `ratio` as above, CPU seconds of the smallest run and of a piece of Python."""
 
     ratio: float
     least_s: float
@@ -111,7 +111,7 @@ def _drawn(experiment: Mapping[str, Any]) -> int:
 
 @cache
 def calibration() -> Calibration:
-    """What was measured on this machine with this build, now if it was not before."""
+    """The measurements on this machine with this build, made now if there are none."""
     path = files.cache() / f"calibration-{_machine()}.json"
     with suppress(OSError, ValueError, TypeError):
         return Calibration(**json.loads(path.read_text(encoding="utf-8")))

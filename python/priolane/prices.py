@@ -38,7 +38,7 @@ class RunBills:
 
 @dataclass(frozen=True)
 class WeightValue:
-    """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate.
+    """The value of a weight at a load: the rate over best effort's, and the P1 that would make price follow rate.
 
     The load is `None` where flows without end fill the links.
     """
@@ -52,7 +52,7 @@ class WeightValue:
 
 
 def promised_rates(path: Path, options: Options) -> list[dict[str, Any]]:
-    """What flows without end are promised, point by point; raises `InputError` where the file prices nothing."""
+    """The promised rates of flows without end, point by point; raises `InputError` where the file prices nothing."""
     read: list[dict[str, Any]] = json.loads(_core.promised(path, options.to_json()))
     return read
 

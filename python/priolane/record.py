@@ -1,4 +1,4 @@
-"""What reproducing a figure found, as it is kept in the repository: one JSON file per figure.
+"""The record of reproducing a figure, as it is kept in the repository: one JSON file per figure.
 
 A file holds no time and nothing of the machine, in an order that does not change, so that the difference of two of its
 versions is what has changed. Numbers have six digits.
@@ -53,7 +53,7 @@ class Record:
         return bool(grid["size"] == results.options.size and grid["seeds"] == list(results.report.seeds))
 
     def counts(self, source: Source | None = None) -> Counter[Verdict]:
-        """How many claims have each verdict: all, or those that one of both makes."""
+        """The number of claims with each verdict: all, or those that one of both makes."""
         claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)
         return Counter(Verdict(claim["verdict"]) for claim in claims)
 

@@ -45,7 +45,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """What is to be reproduced, with which options: one grid, or one for each reading, the leading one first."""
+    """The figure to reproduce, with its options: one grid, or one for each reading, the leading one first."""
 
     item: papers.PaperFigure
     options: Options
@@ -53,13 +53,13 @@ class Figure:
 
     @property
     def directory(self) -> Path:
-        """Where the grid of the leading reading goes."""
+        """The directory of the grid of the leading reading."""
         return self.grids[0].directory
 
 
 @dataclass(frozen=True)
 class ReproductionOptions:
-    """How figures are reproduced, and what they leave beside runs and page.
+    """The way in which figures are reproduced, and the files that they leave beside runs and page.
 
     With a `budget`, seeds are added until claims are decided, and `on_look` is called for each look. Records go to
     `record`.

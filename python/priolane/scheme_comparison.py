@@ -17,7 +17,7 @@ from priolane.report.overview import ClassTable, Entry, Overview, Quantity
 
 
 class Winner(StrEnum):
-    """Which of two schemes is better in a metric."""
+    """The better of two schemes in a metric."""
 
     FIRST = "first"
     SECOND = "second"
@@ -34,13 +34,13 @@ class Contest:
 
     @property
     def ahead(self) -> Winner:
-        """Whose mean is better."""
+        """The scheme with the better mean."""
         better = self.change.change * self.quantity.better
         return Winner.FIRST if better > 0 else Winner.SECOND if better < 0 else Winner.NEITHER
 
     @property
     def winner(self) -> Winner:
-        """Who is better beyond what luck gives."""
+        """The scheme that is better beyond chance."""
         return self.ahead if self.change.finding is Finding.MOVED else Winner.NEITHER
 
 

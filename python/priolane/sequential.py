@@ -69,7 +69,7 @@ def run_until_decided(
 
 @dataclass(frozen=True)
 class _BudgetUse:
-    """What there is, and what was taken: runs before this look, CPU time of this look and of all."""
+    """The data and the cost so far: runs before this look, CPU time of this look and of all."""
 
     budget: Budget
     runs_before: int
@@ -91,7 +91,7 @@ class _BudgetUse:
 
 
 def _stop_reason(results: Results, number: int, budget_use: _BudgetUse) -> str | None:
-    """Why no more seeds are added; `None` if some are."""
+    """The reason why no more seeds are added; `None` if some are."""
     claims = results.report.claims
     undecided = _undecided(claims)
     if not undecided:

@@ -1,4 +1,4 @@
-"""How the runs of a grid are carried out."""
+"""The way in which the runs of a grid are carried out."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Settings:
 
     jobs: int = 1
     on: "Backend | Executor" = LOCAL
-    """Where: in `jobs` processes of this machine, on a cluster, or through an executor."""
+    """The place: `jobs` processes of this machine, a cluster, or an executor."""
     engine: str = "auto"
     verify: bool = False
     threads: int = 1

@@ -1,4 +1,4 @@
-"""What JSON must look like before it is used, where somebody else may have written it.
+"""The required form of JSON that somebody else may have written, checked before it is used.
 
 A checksum protects a file against damage only: whoever writes a file can write its checksum. A shape is a function of
 a value and its place that raises `ValueError`, which names the place, if the value does not have the shape:

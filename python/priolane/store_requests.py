@@ -71,7 +71,7 @@ class Requests:
         return future
 
     def request(self, attempt: Callable[[], T], size: int = 0, arrived: Callable[[], int] | None = None) -> T:
-        """What `attempt` returns, which transfers `size` bytes and is repeated if it fails or takes too long.
+        """The result of `attempt`, which transfers `size` bytes and is repeated if it fails or takes too long.
 
         A `size` that the other side states gives time only for bytes that have come, whose number in the last attempt
         `arrived` returns. Without `arrived`, all of `size` gives time.
@@ -125,7 +125,7 @@ class Requests:
                 self._tasks.put(None)
 
     def _attempt(self, attempt: Callable[[], T], deadline: Callable[[], float]) -> T:
-        """What `attempt` returns before `deadline`, which may move while the attempt makes progress."""
+        """The result of `attempt` before `deadline`, which may move while the attempt makes progress."""
         begun = time.monotonic()
         outcome: Future[T] = Future()
 

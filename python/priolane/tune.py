@@ -71,7 +71,7 @@ def _steps(thresholds: Thresholds, factor: float) -> list[Thresholds]:
 
 @dataclass(frozen=True)
 class SimulatedCost:
-    """What thresholds of `scheme` cost in the experiment at `path`; results go below `out`."""
+    """The cost of thresholds of `scheme` in the experiment at `path`; results go below `out`."""
 
     path: Path
     scheme: str

@@ -1,4 +1,4 @@
-"""How results that are not on this machine are named."""
+"""The names of results that are not on this machine."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a process of a cluster does: one run as JSON in, its results as bytes out, without a file in common.
+"""The work of a process of a cluster: one run as JSON in, its results as bytes out, without a file in common.
 
     call     {"version": ..., "build": ..., "settings": ..., "unit": ...}, the unit as `Grid.unit` writes it
     answer   bytes for `Grid.accept`, or a request for files that this process has not seen

@@ -1,4 +1,4 @@
-"""What a worker process does: one run, with progress out and a stop request in.
+"""The work of a worker process: one run, with progress out and a stop request in.
 
 A pool calls `initialize` once in each process: it connects the worker to its parent.
 """
@@ -19,7 +19,7 @@ from priolane import _core
 
 @dataclass(frozen=True)
 class Grid:
-    """What the runs of a grid share."""
+    """The common settings of the runs of a grid."""
 
     source: str
     options: str
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came of a job: `ran` is false where the results were already there."""
+    """The result of a job: `ran` is false where the results were already there."""
 
     run_id: str
     ran: bool
@@ -72,7 +72,7 @@ def initialize(stop: _Flag, outbox: _Outbox, parent: int) -> None:
 
 
 def warm_up() -> None:
-    """What a worker does first: nothing, once its interpreter has started."""
+    """The first task of a worker: nothing, once its interpreter has started."""
 
 
 def _end_with_parent() -> None:

@@ -93,7 +93,7 @@ def _readings(figures: Sequence[Figure]) -> Iterator[tuple[str, ...]]:
 
 
 def _effect(paper: str) -> str:
-    """How to see what a reading changes, and where that was measured."""
+    """The way to see what a reading changes, and the place where that was measured."""
     lines = [f"`priolane reproduce {paper}/FIG --reading all` runs a figure under each of its readings."]
     if (_FINDINGS / paper / "readings.md").is_file():
         lines.append(f"[What they change](../findings/{paper}/readings.md) has what was measured.")

@@ -23,7 +23,7 @@ _SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILIN
 
 @cache
 def _runs() -> Mapping[str, Any]:
-    """Which run each picture shows, by figure."""
+    """The run that each picture shows, by figure."""
     read: Mapping[str, Any] = json.loads(gallery.RUNS.read_text(encoding="utf-8")) if gallery.RUNS.is_file() else {}
     return read
 
@@ -80,7 +80,7 @@ def _picture(item: papers.PaperFigure, up: str) -> str:
 
 
 def _picture_run(key: str) -> Iterator[str]:
-    """Which run the picture shows, and whether it is the recorded one; nothing without a picture."""
+    """The run that the picture shows, and whether it is the recorded one; nothing without a picture."""
     record = ledger_pages.record_of(key)
     run = _runs().get(key)
     if run is None or record is None:

@@ -1,4 +1,4 @@
-"""Which pages of the site are made when it is built, and by what."""
+"""The pages of the site that are made when it is built, and their makers."""
 
 import re
 from collections.abc import Callable, Mapping

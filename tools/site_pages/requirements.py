@@ -1,4 +1,4 @@
-"""What a scheme asks of switches and hosts, read from its parts."""
+"""The requirements of a scheme for switches and hosts, read from its parts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def queues(scheme: Mapping[str, Any]) -> int:
 
 
 def switches(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
-    """What a switch port must do: the discipline, marking, lossless classes, telemetry."""
+    """The requirements for a switch port: the discipline, marking, lossless classes, telemetry."""
     port = scheme["port"]
     kind = port["kind"]
     found = [_SERVES[kind].format(queues=queues(scheme))]
@@ -56,7 +56,7 @@ def switches(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
 
 
 def hosts(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
-    """What a host must have: what its parts require of the NIC, the levels of its scheduler, admission."""
+    """The requirements for a host: those of its parts for the NIC, the levels of its scheduler, admission."""
     found = [clause for part in parts if part.row == "host" for clause in part.requires]
     found += [clause for part in parts if part.row == "transport" for clause in part.requires if "NIC" in clause]
     if scheme["host"]["kind"] == "mlfq":

@@ -1,4 +1,4 @@
-"""Which scheme to configure for given flows, fabric and goals: `priolane advise`.
+"""The choice of a scheme for given flows, fabric and goals: `priolane advise`.
 
 goals        what is asked for: bounds of metrics, absolute or relative to the best
 fabric       what switches and hosts can do

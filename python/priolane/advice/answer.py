@@ -121,13 +121,13 @@ class Advice:
 
     @property
     def simpler(self) -> JudgedCandidate | None:
-        """Who meets all goals too with the fewest queues, if these are fewer than those of the best."""
+        """The candidate that also meets all goals with the fewest queues, if these are fewer than those of the best."""
         met = [one for one in self.ranking if one.met and one.candidate.queues < self.best.candidate.queues]
         return min(met, key=lambda one: one.candidate.queues, default=None) if self.possible else None
 
 
 def describe_end(how: CandidateEnd) -> str:
-    """How a candidate ended, as a clause."""
+    """The end of a candidate, as a clause."""
     after = f"after {how.blocks} blocks"
     match how.why:
         case Why.EXCLUDED:
@@ -147,7 +147,7 @@ def judged(
     by_name: Mapping[str, Candidate],
     outcomes: Mapping[str, tuple[Outcome, ...]],
 ) -> dict[str, JudgedCandidate]:
-    """What is known of each candidate from its trials."""
+    """The results of each candidate from its trials."""
     best = {goal.name: _best(goal, outcomes) for goal in goals}
     return {
         name: JudgedCandidate(
@@ -162,7 +162,7 @@ def judged(
 
 
 def _best(goal: Goal, found: Mapping[str, tuple[Outcome, ...]]) -> str:
-    """Who has the best mean of a goal's metric."""
+    """The candidate with the best mean of a goal's metric."""
     means = {name: outcome.value for name, of in found.items() for outcome in of if outcome.goal is goal}
     best = goal.best(means.values())
     return next(name for name, value in means.items() if value == best)

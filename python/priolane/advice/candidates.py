@@ -1,4 +1,4 @@
-"""What is simulated: the feasible schemes on the user's network, and ladders of priorities made for the flows.
+"""The simulated candidates: the feasible schemes on the user's network, and ladders of priorities made for the flows.
 
 NAME            a shipped scheme with the user's queues
 sentL_SOLVER    L queues by bytes sent, strict, thresholds solved for the training flows; `_mlfq`: in hosts too
@@ -69,7 +69,7 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
 
 
 def references(schemes: Sequence[Feasibility]) -> tuple[Candidate, ...]:
-    """What others are compared with though it is no deployment: ports and hosts that serve by what flows have left."""
+    """References that cannot be deployed: ports and hosts that serve by the bytes that flows have left."""
     names = [scheme.scheme for scheme in schemes if scheme.is_bound]
     description = "sizes known, endless buffers, ports and hosts that serve by what flows have left: no deployment"
     return tuple(Candidate(name, "reference", description, {}, 0) for name in names if name == "srpt_ranked")
@@ -94,7 +94,7 @@ def _plain(feasible: Sequence[Feasibility], fabric: Fabric, training: Training) 
 
 
 def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: Training) -> dict[str, Any]:
-    """What a shipped scheme lacks on this network and for these flows."""
+    """The requirements that a shipped scheme lacks on this network and for these flows."""
     own: dict[str, Any] = {}
     if rows["host"]["kind"] == "fifo" and _pulls(rows, fabric):
         own["host"] = {"kind": "round_robin"}

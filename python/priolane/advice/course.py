@@ -36,7 +36,7 @@ def advise(  # noqa: PLR0913 - the options of the command
     sampling: int | None = None,
     jobs: int = 1,
 ) -> Advice:
-    """Which scheme to configure for the flow list `flows` on the network of the file `fabric`.
+    """The answer for the flow list `flows` on the network of the file `fabric`.
 
     `flows` may be an experiment file: then they are those that its groups start in the first seed. If it is `None`,
     they are drawn from `sizes`, the name of a shipped table or the path of one, at `load`, the part of hosts' links.

@@ -56,7 +56,7 @@ _LINUX_RTO = "200ms"
 
 @dataclass(frozen=True)
 class Fabric:
-    """What candidates are simulated on and may use.
+    """The network on which candidates are simulated, and the capabilities that they may use.
 
     `experiment` has the tables of experiment files but `switch.ecn`, `ecn` is that key (`None` without ECN), `marking`
     the thresholds that it makes at the rates of links. `features` are those that switches and hosts have, `assumed`
@@ -279,7 +279,7 @@ _LIMITS = (("below", np.less), ("to", np.less_equal), ("above", np.greater), ("f
 
 
 def in_class(sizes: Sizes, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which sizes are of a class, by its bounds of sizes alone."""
+    """The sizes in a class, by its bounds of sizes alone."""
     chosen = np.ones(len(sizes), dtype=bool)
     for key, keep in _LIMITS:
         if key in of:

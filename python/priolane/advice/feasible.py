@@ -1,4 +1,4 @@
-"""Which shipped schemes can be deployed on the user's switches and hosts, and why others cannot.
+"""The shipped schemes that can be deployed on the user's switches and hosts, and the obstacles of the others.
 
 A scheme is its rows, and each row requires something: `TRANSPORTS`, `PORTS`, `ASSIGN`, `HOSTS`, `NICS`, `ADMIT` say
 what, by the kind of the row. What rows state besides (marking, PFC, queues, unbounded buffers) is read from them.
@@ -162,7 +162,7 @@ def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Feasibi
 
 
 def requires(rows: Rows) -> tuple[str, ...]:
-    """What the rows of a scheme require of switches, hosts and flows; `KeyError` for a row of an unknown kind."""
+    """The requirements of a scheme for switches, hosts and flows; `KeyError` for a row of an unknown kind."""
     found: list[str] = []
     for row, by_kind in _BY_ROW.items():
         found += by_kind[rows[row]["kind"]]
@@ -201,7 +201,7 @@ def _queues(rows: Rows) -> tuple[int, int]:
 
 
 def _ideal(rows: Rows) -> str | None:
-    """Why a scheme is a bound; `None` if it is none."""
+    """The reason why a scheme is a bound; `None` if it is not one."""
     port = rows["port"]
     if port["buffer"] == "unbounded":
         return "its switches have endless buffers"

@@ -29,7 +29,7 @@ COLUMNS = ("start_ns", "src", "dst", "bytes")
 # The limit of flow lists in `priolane_source::disk`.
 _MOST_BYTES = 256 << 20
 WARM_UP = 0.25
-"""What is simulated before a block, as a part of its length."""
+"""The part of a block's length that is simulated before the block."""
 _MOST, FEWEST = 48, 6
 _JUDGED = 3
 _NS = 1e-9
@@ -72,7 +72,7 @@ class FlowTable:
         return column in self.rows and bool(self.rows[column].notna().any())
 
     def in_class(self, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-        """Which flows are of a class, by its bounds of sizes and its groups."""
+        """The flows in a class, by its bounds of sizes and its groups."""
         chosen = in_class(self.sizes, of)
         if "group" in of and "group" in self.rows:
             chosen &= self.rows["group"].isin(class_groups(of)).to_numpy()
@@ -222,7 +222,7 @@ class Blocks:
         return tuple(left[place] for place in places)
 
     def begins_ns(self, number: int) -> float:
-        """When the measured part of a block begins, in the list's time."""
+        """The start of the measured part of a block, in the list's time."""
         return float(self.table.at_ns.min()) + (number - 1) * self.period_ns
 
     def measured(self, numbers: Sequence[int]) -> pd.DataFrame:
@@ -297,7 +297,7 @@ def cut(table: FlowTable, wanted: int) -> Blocks:
 
 
 def find_doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
-    """What makes an answer from this list uncertain: sampling, starts that are not known, few flows."""
+    """The sources of uncertainty in this list: sampling, starts that are not known, few flows."""
     found = []
     recording = read_recording(table.path)
     sampled = sampling if sampling is not None else recording.sampling

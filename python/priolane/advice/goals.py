@@ -20,7 +20,7 @@ from priolane.report.estimate import Nature
 from priolane.report.numbers import format_value, short
 
 MISS = 10.0
-"""How much a missed goal weighs against the objective: 1 % too much of one outweighs 10 % of the other."""
+"""The weight of a missed goal against the objective: 1 % too much of one outweighs 10 % of the other."""
 
 DEFAULTS = ("p99.small < 1ms", "goodput.bulk > 90%")
 """The goals where none is given."""
@@ -56,7 +56,7 @@ class Quantity:
 
     @property
     def nature(self) -> Nature:
-        """What its values are."""
+        """The kind of the metric's values."""
         return Nature.EVENTS if self.is_part else Nature.QUANTITY
 
     @property
@@ -218,7 +218,7 @@ def scores(goals: Sequence[Goal], values: Mapping[str, Mapping[int, Values]]) ->
 def score_difference(
     goals: Sequence[Goal], values: Mapping[str, Mapping[int, Values]], best: str, other: str
 ) -> tuple[float, float, float] | None:
-    """By how much the score of `other` is above that of `best` on the same blocks: the mean and its 95 % interval.
+    """The excess of the score of `other` over that of `best` on the same blocks: the mean and its 95 % interval.
 
     `None` for fewer than two blocks, and where flows of one of the two did not finish.
     """
@@ -243,7 +243,7 @@ def _score(goals: Sequence[Goal], values: Values, best: Mapping[str, float | Non
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a candidate does by one goal: its mean, the bound in the metric's unit, and whether it is met."""
+    """The result of a candidate for one goal: its mean, the bound in the metric's unit, and whether it is met."""
 
     goal: Goal
     value: float | None
@@ -256,7 +256,7 @@ class Outcome:
 
     @property
     def miss(self) -> float:
-        """How far the bound is missed, as `Goal.miss` has it; infinite without a value."""
+        """The distance by which the bound is missed, as in `Goal.miss`; infinite without a value."""
         if self.value is None or self.limit is None:
             return math.inf
         return self.goal.miss(self.value, self.limit)
@@ -271,7 +271,7 @@ class Outcome:
 
 
 def outcomes(goals: Sequence[Goal], means: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
-    """How each candidate does by each goal, from the means over blocks."""
+    """The results of each candidate for each goal, from the means over blocks."""
     best = {goal.name: goal.best(of[goal.name] for of in means.values()) for goal in goals}
     return {
         name: tuple(Outcome(goal, of[goal.name], goal.limit(best[goal.name])) for goal in goals)

@@ -32,7 +32,7 @@ Evaluate = Callable[[Sequence[str], Sequence[int]], Mapping[str, Mapping[int, Tr
 
 
 class Why(StrEnum):
-    """Why a candidate ended."""
+    """The reason why a candidate was eliminated."""
 
     EXCLUDED = "excluded"
     SAME = "same"
@@ -42,7 +42,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class CandidateEnd:
-    """How a candidate ended: after how many blocks, against which other, and the paired difference of scores with its
+    """The end of a candidate: the number of blocks, the other candidate, and the paired difference of scores with its
     interval, where there is one."""
 
     why: Why
@@ -138,8 +138,8 @@ def _first(of: Mapping[int, Trial], blocks: Sequence[int]) -> dict[int, Trial]:
 def _judge(
     of: Mapping[str, Mapping[int, float]], ran: Mapping[str, Mapping[int, Trial]], count: int, looks: int
 ) -> dict[str, CandidateEnd]:
-    """Who ends by the scores of a round, or as all of its runs are those of another: equal scores alone are not enough,
-    as a part may be 0 for many."""
+    """The candidates that a round eliminates, by their scores or because all of their runs are those of another: equal
+    scores alone are not enough, as a part may be 0 for many."""
     ended: dict[str, CandidateEnd] = {}
     leader = min(of, key=lambda name: _mean(of[name]))
     for name, by_block in of.items():

@@ -1,4 +1,4 @@
-"""What the report of an import says of its list as a recording, and what that does to an answer."""
+"""The report of an import on its list as a recording, and its effect on an answer."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class Recording:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What is taken of flows because the recording does not show it."""
+        """The assumptions about flows that the recording does not show."""
         found = []
         if self.spread_s:
             found.append(
@@ -47,7 +47,7 @@ class Recording:
 
     @property
     def clock(self) -> str | None:
-        """What a clock that ticks coarsely makes uncertain; `None` if it does not, or if starts were spread."""
+        """The uncertainty from a clock with coarse ticks; `None` if the ticks are fine, or if starts were spread."""
         if not self.recorded or self.tick_s < _COARSE_S or self.spread_s:
             return None
         return (
@@ -57,7 +57,7 @@ class Recording:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What makes an answer uncertain beside sampling and the clock: late starts, flows without a beginning."""
+        """The sources of uncertainty besides sampling and the clock: late starts, flows without a beginning."""
         found = []
         if self.late_s:
             found.append(
@@ -78,7 +78,7 @@ _MOST = 1 << 64
 
 
 def read_recording(path: Path) -> Recording:
-    """What the report beside the list at `path` says; nothing if there is none that can be read."""
+    """The report beside the list at `path`; nothing if there is none that can be read."""
     try:
         report = parse_json(read_regular(path.with_suffix(".report.json"), MOST_JSON_BYTES))
     except (OSError, ValueError):

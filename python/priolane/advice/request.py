@@ -1,4 +1,4 @@
-"""What is asked, and what does not change in the course of an answer."""
+"""The request, and the values that do not change in the course of an answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from priolane.grid import Watcher
 from priolane.settings import Settings
 
 MINUTES = 3.0
-"""How long it may take where no budget is given."""
+"""The time for an answer where no budget is given."""
 
 Tell = Callable[[str], None]
 """Is told of each stage in a line."""
@@ -25,7 +25,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
+    """A request. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
 
     `sampling` says that one packet in so many was seen, where the import does not.
     """
@@ -44,13 +44,13 @@ class Request:
 
     @property
     def how(self) -> RunOptions:
-        """How runs are carried out."""
+        """The way in which runs are carried out."""
         return RunOptions(self.settings, self.watcher)
 
 
 @dataclass(frozen=True)
 class AdviceContext:
-    """What does not change in the course of an answer."""
+    """The values that do not change in the course of an answer."""
 
     request: Request
     goals: tuple[Goal, ...]
@@ -123,8 +123,8 @@ def _check_groups(fabric: Fabric, table: FlowTable) -> None:
 
 
 def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:
-    """How many flows of the list are of a goal's class; of a goal of coflows, how many coflows there are, of one of
-    deadlines, how many flows have one."""
+    """The number of flows of the list in a goal's class; for a goal of coflows that of coflows, for one of deadlines
+    that of flows with a deadline."""
     chosen = table.in_class(fabric.classes.get(goal.size_class, {}))
     if goal.quantity.is_of_coflows:
         return int(table.rows["coflow"].nunique())

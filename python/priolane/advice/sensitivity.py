@@ -25,8 +25,8 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a disturbance does to the best: its outcomes by goal, the runner-up's, and the paired difference of scores
-    (runner-up less best) with its interval. `refused` says why it could not be run."""
+    """The effect of a disturbance on the best: its outcomes by goal, the runner-up's, and the paired difference of
+    scores (runner-up less best) with its interval. `refused` says why it could not be run."""
 
     disturbance: Disturbance
     best: tuple[Outcome, ...] = ()

@@ -224,8 +224,9 @@ def run_tuning(
 def choose_finalists(
     raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate, base: Candidate
 ) -> list[Candidate]:
-    """Who is judged: the best of the race and, where these are few, who was ended last; the thresholds that tuning
-    found and those that it began with; those that are published; what is there without priorities."""
+    """The finalists: the best of the race and, where these are few, the candidates that were eliminated last; the
+    thresholds that tuning found and those that it began with; the published ones; and the candidate without
+    priorities."""
     late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
     late.sort(key=lambda name: (-raced.ended[name].blocks, raced.means[name]))
     names = [*[*raced.left, *late][:FINALISTS], tuned.name, base.name]
@@ -296,7 +297,7 @@ def _is_better(context: AdviceContext, of: Mapping[str, Mapping[int, Trial]], fi
 def judge_references(
     context: AdviceContext, of: Mapping[str, Mapping[int, Trial]], chosen: Sequence[Candidate]
 ) -> tuple[JudgedCandidate, ...]:
-    """What is known of references on the judged blocks."""
+    """The results of references on the held-out blocks."""
     if not chosen:
         return ()
     ideal = {one.name: of[one.name] for one in chosen}

@@ -12,7 +12,7 @@ _MARK = {"met": "+", "missed": "-"}
 
 
 def summary(advice: Advice) -> Iterator[str]:
-    """What was asked and the advice."""
+    """The request and the advice."""
     training, judging = advice.blocks
     yield (
         f"hosts are offered {advice.load:.2g} of what their links carry; trained on up to {training} blocks of time, "
@@ -25,7 +25,7 @@ def summary(advice: Advice) -> Iterator[str]:
 
 
 def configuration(advice: Advice) -> list[str]:
-    """What to configure, in lines: hosts, switches, thresholds."""
+    """The configuration, in lines: hosts, switches, thresholds."""
     candidate = advice.best.candidate
     rows = candidate.rows
     base = str(rows.get("base", candidate.name))
@@ -106,7 +106,7 @@ def _outcome(outcome: Outcome) -> str:
 
 
 def explanation(advice: Advice) -> Iterator[str]:
-    """Why the second best lost, how others ended, and what is not possible here."""
+    """The reason why the second best lost, the ends of the others, and the schemes that are not possible here."""
     if advice.second is not None:
         yield f"why {advice.second.candidate.name} is second:"
         yield from (f"  {line}" for line in advice.lost)
@@ -119,13 +119,13 @@ def explanation(advice: Advice) -> Iterator[str]:
 
 
 def cautions(advice: Advice) -> Iterator[str]:
-    """What makes the answer uncertain, and what was taken where nothing was stated."""
+    """The sources of uncertainty, and the values that were assumed where nothing was stated."""
     yield from (f"uncertain: {doubt}" for doubt in advice.doubts)
     yield from (f"assumed: {text}" for text in advice.assumed)
 
 
 def spending(advice: Advice) -> str:
-    """What was simulated, in packet-hops."""
+    """The simulated amount, in packet-hops."""
     spent = advice.spent
     part = 100 * (spent.race + spent.judging + spent.tuning) / spent.full_grid
     return (

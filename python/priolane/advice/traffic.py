@@ -16,7 +16,7 @@ from priolane.experiment import Options, check, toml_text
 
 SIZES = "web_search"
 LOAD = 0.5
-"""What is taken of both where no flows are given."""
+"""The values of both that are assumed where no flows are given."""
 
 # Flows that are drawn to see how many are of each class.
 _FIRST = 2_000
@@ -28,7 +28,7 @@ _LIMIT_S = 10_000
 
 @dataclass(frozen=True)
 class Traffic:
-    """What flows are: those of a list or an experiment file, or drawn from sizes at a load of hosts' links.
+    """The source of flows: a list or an experiment file, or sizes from which they are drawn at a load of hosts' links.
 
     Of the three at least one is `None`: a file, or sizes and load, which have defaults.
     """
@@ -47,14 +47,14 @@ class Traffic:
 
     @property
     def name(self) -> str:
-        """What it is called in titles and names of directories."""
+        """The name of the traffic in titles and names of directories."""
         if self.file is not None:
             return self.file.stem
         return f"{Path(self.sizes or SIZES).stem}-{self.load or LOAD:g}"
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What was taken because it was not stated, and what is not recorded, in words."""
+        """The values that were assumed because they were not stated, and those that are not recorded, in words."""
         if self.file is not None:
             return read_recording(self.file).assumed
         found = []

@@ -1,4 +1,4 @@
-"""What candidates are made for: the flows of the training blocks."""
+"""The flows that candidates are made for: those of the training blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ _LEAST_LOAD, _MOST_LOAD = 0.05, 0.95
 
 @dataclass(frozen=True)
 class Training:
-    """What candidates are made for: a list of the training flows, their sizes in ascending order, and their load.
+    """The flows that candidates are made for: a list of the training flows, their sizes in ascending order, and their
+    load.
 
     `coflows` are the bytes of coflows in ascending order, `tenants` the places of the groups of flows, the most
     important first (empty if there is one), `has_deadlines` whether any flow has one.

@@ -27,8 +27,8 @@ _NS_PER_S = 1e9
 
 @dataclass(frozen=True)
 class Trial:
-    """What a run gave: values by `metric.class`, packet-hops, and of each class how many flows and coflows there were,
-    how many flows did not finish, and the part of the tail that had a timeout."""
+    """The results of a run: values by `metric.class`, packet-hops, and for each class the numbers of flows and coflows,
+    the number of flows that did not finish, and the part of the tail that had a timeout."""
 
     values: Values
     hops: int
@@ -116,7 +116,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How runs are executed, and who watches them."""
+    """The way in which runs are executed, and the observers of their progress."""
 
     settings: Settings
     watcher: Watcher
@@ -127,7 +127,8 @@ def _is_table(value: object) -> bool:
 
 
 def trials(results: Results, goals: Sequence[Goal]) -> dict[str, dict[int, Trial]]:
-    """What each candidate gave on each block; raises `InputError` for a class that the experiment does not have."""
+    """The results of each candidate on each block; raises `InputError` for a class that the experiment does not
+    have."""
     found: dict[str, dict[int, Trial]] = {}
     for run in results.runs:
         record = results.records[run.id]
@@ -136,7 +137,7 @@ def trials(results: Results, goals: Sequence[Goal]) -> dict[str, dict[int, Trial
 
 
 def trial(record: Mapping[str, Any], goals: Sequence[Goal]) -> Trial:
-    """What one run gave."""
+    """The results of one run."""
     summary: Mapping[str, Mapping[str, Any]] = record["summary"]
     values: dict[str, float | None] = {}
     for goal in goals:

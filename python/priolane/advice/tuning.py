@@ -22,8 +22,8 @@ Run = Callable[[Candidate, Sequence[int]], Mapping[int, Trial]]
 
 @dataclass(frozen=True)
 class TuningResult:
-    """What tuning came to: the best candidate, which is the one that it began with if nothing was better, the number of
-    thresholds that were tried, the blocks, and packet-hops."""
+    """The result of tuning: the best candidate, which is the first one if nothing was better, the number of thresholds
+    that were tried, the blocks, and packet-hops."""
 
     best: Candidate
     tries: int

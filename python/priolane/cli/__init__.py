@@ -103,14 +103,15 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What a command may fail by. Python asks when there is an exception: `concurrent.futures` is slow to load."""
+    """The exceptions by which a command may fail. Python asks when there is an exception: `concurrent.futures` is slow
+    to load."""
     from concurrent.futures import BrokenExecutor  # noqa: PLC0415
 
     return RunFailed, OSError, BrokenExecutor
 
 
 def _give_up_output() -> None:
-    """What standard output could not take is dropped: Python would try again at its exit, and have its own code."""
+    """Drops the text that standard output could not take: Python would try again at its exit, and have its own code."""
     try:
         sys.stdout.flush()
     except OSError:

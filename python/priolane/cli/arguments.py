@@ -85,7 +85,7 @@ def until(chosen: argparse.Namespace) -> Budget | None:
 
 
 def settings(chosen: argparse.Namespace) -> Settings:
-    """How the runs are to be carried out."""
+    """The way in which the runs are to be carried out."""
     threads: int = chosen.threads
     on = parse_backend(chosen.on)
     if chosen.jobs is not None and on != LOCAL:

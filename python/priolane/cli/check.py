@@ -102,7 +102,7 @@ def _beyond_memory(predicted: int) -> list[str]:
 
 
 def _threads(runs: int, cores: int) -> str:
-    """How many threads a run has unless told otherwise, and why."""
+    """The number of threads of a run unless told otherwise, and its reason."""
     if runs >= cores:
         return f"1 a run: {runs} runs keep {cores} cores busy, and threads of one run wait for each other"
     return f"1 a run; --threads {cores // max(runs, 1)} would use all {cores} cores, as there are {runs} runs"

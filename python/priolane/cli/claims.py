@@ -1,4 +1,4 @@
-"""What a report says, on standard output: claims with their verdicts, and what to look at before trusting them."""
+"""A report on standard output: claims with their verdicts, and what to look at before trusting them."""
 
 from rich.text import Text
 

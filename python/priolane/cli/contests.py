@@ -1,4 +1,4 @@
-"""What `priolane compare DIR --schemes A B` prints: who beats whom in which metric."""
+"""The output of `priolane compare DIR --schemes A B`: the better scheme in each metric."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -68,7 +68,7 @@ def _table(found: SchemeComparison, contests: Sequence[Contest]) -> None:
 
 
 def _better(contest: Contest, names: Mapping[Winner, str]) -> str:
-    """Who is better; where the metric alone would say so, that it does."""
+    """The better scheme; where only the metric alone would say so, a note of that."""
     match contest.change.finding:
         case Finding.SAME:
             return "the same"

@@ -1,4 +1,4 @@
-"""What commands that only read results do with damaged runs: they leave them out, name them, and fail."""
+"""The treatment of damaged runs by commands that only read results: they leave them out, name them, and fail."""
 
 from collections.abc import Iterable
 

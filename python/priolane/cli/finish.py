@@ -1,4 +1,4 @@
-"""What every command that has results does last: page, figures, claims, warnings."""
+"""The last steps of every command that has results: page, figures, claims, warnings."""
 
 import argparse
 import threading

@@ -92,7 +92,7 @@ def _present(report: dict[str, Any]) -> None:
 
 
 def _present_recording(report: dict[str, Any]) -> None:
-    """What a recording shows less exactly than the network had it."""
+    """The properties that a recording shows less exactly than the network had them."""
     if report["tick_ps"] >= _COARSE_PS:
         show.line(f"all starts are multiples of {report['tick_ps'] / _PS_PER_S:g} s on the file's clock")
     if report["late_ps"]:

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to a command.
+"""The effect of SIGINT and SIGTERM on a command.
 
 The first signal raises `KeyboardInterrupt`, and the command ends in order. A second signal kills the worker processes,
 which is what an orderly end waits for. Both ends are bounded in time: a thread ends the process if it is still there.
@@ -21,7 +21,7 @@ _SEMAPHORES_S = 0.3
 
 
 class Interrupted(KeyboardInterrupt):
-    """What the first signal raises.
+    """The exception that the first signal raises.
 
     A `KeyboardInterrupt` itself that passes through `exec` of a text, as dataclasses do at import, makes Python
     end by SIGINT even where the exception was caught (`unhandled_keyboard_interrupt` in CPython's

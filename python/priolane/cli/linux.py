@@ -132,7 +132,7 @@ def _file(chosen: argparse.Namespace) -> Path:
 
 
 def _results(chosen: argparse.Namespace, suffix: str) -> Path:
-    """Where results go: `runs/fig11-linux` for `fig11.toml`, `runs/top-fig11-linux` for `top/fig11`."""
+    """The directory of results: `runs/fig11-linux` for `fig11.toml`, `runs/top-fig11-linux` for `top/fig11`."""
     path = Path(chosen.experiment)
     name = path.stem if path.suffix == ".toml" else chosen.experiment.replace("/", "-")
     out: Path = chosen.out or Path("runs") / f"{name}-{suffix}"

@@ -27,7 +27,7 @@ _LONGEST_SCHEME = 28
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which quantities are left out, and which have their intervals; `None` for all."""
+    """The quantities that are left out, and those that have their intervals; `None` for all."""
 
     without: frozenset[str] = frozenset()
     intervals: frozenset[str] | None = None

@@ -1,4 +1,4 @@
-"""How far grids are: a bar on a terminal, lines in a log elsewhere."""
+"""The progress of grids: a bar on a terminal, lines in a log elsewhere."""
 
 import sys
 import threading
@@ -30,11 +30,11 @@ _ENOUGH = 0.02
 
 
 def _nothing() -> None:
-    """What is done near the end unless something is asked for."""
+    """The default action near the end."""
 
 
 def progress(planned: Sequence[Plan] = (), title: str = "", near_end: Callable[[], None] = _nothing) -> "Bar | Log":
-    """What tells the user how far grids are, used as a context: a bar on a terminal, a log elsewhere.
+    """The display of the progress of grids, used as a context: a bar on a terminal, a log elsewhere.
 
     It knows the grids that are `planned` from the start, and others when their plans are there. `title` stands in
     place of that of the first grid. `near_end` is called once, when the last run is all that is left.
@@ -91,7 +91,7 @@ class _Tally(Watcher, ABC):
             self._tell()
 
     def _under_way(self) -> float:
-        """What has been done of runs that are under way, in the unit of costs."""
+        """The finished part of runs that are under way, in the unit of costs."""
         return sum(
             self._costs.get(run_id, 0.0) * min(completed / opened, 1.0)
             for run_id, (_, completed, opened) in self._moving.items()

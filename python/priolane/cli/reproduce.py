@@ -151,7 +151,7 @@ def _title(name: str) -> str:
 
 
 def _announcement(planned: Sequence[Figure], how: ReproductionOptions) -> str:
-    """What is about to be done."""
+    """The work that is about to be done."""
     plans = [grid.plan for figure in planned for grid in figure.grids]
     runs = {run.id for each in plans for run in each.runs}
     jobs = how.settings.jobs
@@ -185,7 +185,7 @@ def _failed(done: Reproduction) -> int:
 
 
 def _counts(entries: "Sequence[Entry]") -> None:
-    """How many claims have each verdict, paper by paper, and our own claims apart."""
+    """The number of claims with each verdict, paper by paper, and our own claims apart."""
     from priolane.report.index import counts  # noqa: PLC0415
 
     rows = [

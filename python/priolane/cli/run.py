@@ -37,7 +37,7 @@ _MOST_WARNINGS, _MOST_WITHOUT_ASKING = 10, 2
 
 
 def _warn(warnings: Sequence[str], most: int) -> None:
-    """What may not be meant, before the first run, beside the output."""
+    """The settings that may be mistakes, before the first run, beside the output."""
     for warning in warnings[:most]:
         show.note(f"warning: {warning}")
     if len(warnings) > most:

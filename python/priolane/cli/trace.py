@@ -215,7 +215,7 @@ def _way(packet: Packet) -> str:
 
 
 def _end(packet: Packet) -> str:
-    """When it was delivered, or why it was not."""
+    """The time at which the packet was delivered, or the reason why it was not."""
     last = packet.hops[-1]
     if packet.delivered_ps is not None:
         return _us(packet.delivered_ps)
@@ -223,7 +223,7 @@ def _end(packet: Packet) -> str:
 
 
 def _sender(state: dict[str, float] | None) -> str:
-    """What the sender knew after a packet: window and flight in bytes, times in us."""
+    """The state of the sender after a packet: window and flight in bytes, times in us."""
     if state is None:
         return ""
     parts = []

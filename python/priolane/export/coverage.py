@@ -1,4 +1,4 @@
-"""What an export covers, counted in the finished texts and compared with the network that the simulator built."""
+"""The coverage of an export, counted in the finished texts and compared with the network that the simulator built."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Coverage:
         self.ports += switch.count * sum(name in words for name in names)
 
     def line(self, plan: Plan) -> str:
-        """What is covered, in a sentence."""
+        """The coverage, in a sentence."""
         network = plan.network
         parts: list[str] = []
         if self.switches and plan.ports_are_named:
@@ -60,7 +60,7 @@ class Coverage:
 
 
 def kind_line(switch: Switch) -> str:
-    """Which switches a configuration is for, and how many ports each of them has.
+    """The switches that a configuration is for, and the number of ports of each.
 
     All names stand there where the switches of one role have several configurations.
     """

@@ -1,4 +1,4 @@
-"""What the user says of the devices besides the experiment."""
+"""The properties of the devices that the user states besides the experiment."""
 
 import re
 from collections.abc import Iterable

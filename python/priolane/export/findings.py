@@ -1,4 +1,4 @@
-"""What becomes of a scheme on its way to a target: refused, not expressed, changed, or worth knowing."""
+"""The outcome of a scheme on its way to a target: refused, not expressed, changed, or worth knowing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from priolane.export.coverage import Coverage
 
 @dataclass(frozen=True)
 class Change:
-    """What the target has another value for: what it is, and by how much it is off."""
+    """A setting for which the target has another value: its name, and the difference."""
 
     what: str
     error: str
@@ -49,7 +49,7 @@ class Findings:
             self.changed.append(change)
 
     def note(self, text: str) -> None:
-        """What to know besides."""
+        """Further facts to know."""
         _once(self.notes, text)
 
     def raise_refusals(self, label: str, *, strict: bool) -> None:

@@ -59,7 +59,7 @@ class Format:
 
 
 def mark(value: object) -> str:
-    """What a template writes for `value`: whole numbers as they are, texts on one line and marked."""
+    """The text that a template writes for `value`: whole numbers as they are, texts on one line and marked."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if value is None:

@@ -42,7 +42,7 @@ class Queue:
 
     @property
     def label(self) -> str:
-        """What it is for, in words."""
+        """The purpose, in words."""
         if not self.classes:
             return "traffic that is not the scheme's"
         if len(self.classes) == 1:
@@ -147,7 +147,7 @@ class Switch:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of switches."""
         return len(self.names)
 
     @property
@@ -171,13 +171,13 @@ class Ladder:
 
     @property
     def levels(self) -> int:
-        """How many levels."""
+        """The number of levels."""
         return len(self.thresholds) + 1
 
 
 @dataclass(frozen=True)
 class Host:
-    """What hosts do.
+    """The tasks of hosts.
 
     `transport` and its `parameters` as the merged experiment has them; `congestion_control` is Linux's name of it, if
     Linux has it. `demotion` moves a flow from class to class, `own_levels` within the host. `classes_by` says in

@@ -45,7 +45,7 @@ class Frame:
 
     @property
     def linux(self) -> int:
-        """What Linux counts of it in a queue: no checksum."""
+        """The bytes that Linux counts of a packet in a queue: no checksum."""
         return self.mtu + _LINUX_HEADER
 
 

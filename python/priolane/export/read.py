@@ -153,7 +153,7 @@ def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
 
 
 def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> int:
-    """How many classes flows ask for."""
+    """The number of classes that flows ask for."""
     if assign["kind"] in ("none", "bytes_sent"):
         return 1 + max((group.get("class") or 0 for group in merged["group"]), default=0)
     if "fractions" in assign:
@@ -231,7 +231,7 @@ def _ladder(of: Mapping[str, Any]) -> Ladder:
 
 
 def _classes_by(of: Mapping[str, Any]) -> str:
-    """Where the class of a flow comes from when it starts."""
+    """The source of the class of a flow when it starts."""
     assign, admit = of["assign"], of["admit"]
     if of["transport"]["kind"] in ("homa", "phost"):
         return "the transport sets the class of each packet"

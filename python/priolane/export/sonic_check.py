@@ -26,7 +26,7 @@ class IntegerField:
     most: int = _UINT64
 
     def fault(self, text: str) -> str | None:
-        """What is wrong with a text, if anything is."""
+        """The mistake in a text, if there is one."""
         if not re.fullmatch(r"-?\d+", text) or not self.least <= int(text) <= self.most:
             return f"a whole number from {self.least} to {self.most}"
         return None
@@ -39,7 +39,7 @@ class ChoiceField:
     words: tuple[str, ...]
 
     def fault(self, text: str) -> str | None:
-        """What is wrong with a text, if anything is."""
+        """The mistake in a text, if there is one."""
         return None if text in self.words else f"one of {', '.join(self.words)}"
 
 
@@ -48,7 +48,7 @@ class PriorityListField:
     """Numbers from 0 to 7 with commas between them; may be empty."""
 
     def fault(self, text: str) -> str | None:
-        """What is wrong with a text, if anything is."""
+        """The mistake in a text, if there is one."""
         return None if re.fullmatch(r"([0-7](,[0-7])*)?", text) else "numbers from 0 to 7, such as 3,4"
 
 
@@ -178,7 +178,7 @@ TABLES: dict[str, Table | NumberMap] = {
 
 @dataclass(frozen=True)
 class Device:
-    """What a configuration is for: the names of the ports, the bytes of memory if known.
+    """The device that a configuration is for: the names of the ports, the bytes of memory if known.
 
     `headroom` are the pairs (xon, xoff) that the platform itself states: they are not judged.
     """

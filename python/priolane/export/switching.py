@@ -1,4 +1,4 @@
-"""What targets for switch ports have in common: refusals, thresholds by rate, weights in parts of a hundred."""
+"""The common parts of targets for switch ports: refusals, thresholds by rate, weights in parts of a hundred."""
 
 from fractions import Fraction
 

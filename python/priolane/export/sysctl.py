@@ -154,7 +154,7 @@ def _max_window(text: str, values: _Set, found: Findings) -> None:
 
 
 def _nothing(value: Any, values: _Set, found: Findings) -> None:
-    """What another key makes settled: `ecn_control` by DCTCP, `ack_delay` by `ack_every`, `control_class` by nft."""
+    """The keys that another key settles: `ecn_control` by DCTCP, `ack_delay` by `ack_every`, `control_class` by nft."""
 
 
 _SETTERS: dict[str, Callable[[Any, _Set, Findings], None]] = {

@@ -18,7 +18,7 @@ NOTES = "notes.txt"
 
 @dataclass(frozen=True)
 class Target:
-    """What a target is, and the function that makes its files."""
+    """A target, and the function that makes its files."""
 
     about: str
     export: Callable[[Plan, Deployment, Findings], Mapping[str, str]]

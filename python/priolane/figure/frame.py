@@ -45,7 +45,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Box:
-    """Where values are drawn, in pixels: y grows downwards."""
+    """The places where values are drawn, in pixels: y grows downwards."""
 
     left: float
     right: float
@@ -101,7 +101,7 @@ class Frame:
 
     @property
     def whole(self) -> Box:
-        """What encloses all boxes."""
+        """The rectangle that encloses all boxes."""
         return Box(self.boxes[0].left, self.boxes[0].right, self.boxes[0].top, self.boxes[-1].bottom)
 
     def x(self, value: float) -> float:
@@ -267,7 +267,7 @@ def _ray(frame: Frame, slope: float) -> list[Markup]:
 
 
 def clip(frame: Frame, uid: str) -> Markup:
-    """What is drawn outside of the boxes by no more than a mark is cut off."""
+    """Cuts off the parts that are drawn outside of the boxes by no more than a mark."""
     rectangles = [
         element("rect", {"x": box.left - 6, "y": box.top - 6, "width": box.width + 12, "height": box.height + 6.5})
         for box in frame.boxes

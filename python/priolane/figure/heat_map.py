@@ -125,7 +125,8 @@ def _column_names(grid: _Grid, y: float) -> tuple[list[Markup], float]:
 
 
 def _legend(grid: _Grid, size: Size, panel: Panel) -> list[Markup]:
-    """What is shown, and a bar from the least to the largest value, or what colours mean along a logarithmic scale."""
+    """The quantity shown, and a bar from the least to the largest value, or the meaning of colours along a logarithmic
+    scale."""
     unit = _unit(grid)
     x_title = shortened(panel.x_label, 0.45 * size.width, TICK_PX)
     y = size.height - 22

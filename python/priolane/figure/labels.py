@@ -25,7 +25,7 @@ _MOST_SHARE = 0.3
 
 @dataclass(frozen=True)
 class _Rectangle:
-    """Where a text is, in pixels."""
+    """The place of a text, in pixels."""
 
     left: float
     right: float
@@ -33,7 +33,7 @@ class _Rectangle:
     bottom: float
 
     def distance(self, point: Pixel) -> float:
-        """How far a point is from it; 0 within."""
+        """The distance of a point from the box; 0 within."""
         dx = max(self.left - point[0], 0.0, point[0] - self.right)
         dy = max(self.top - point[1], 0.0, point[1] - self.bottom)
         return math.hypot(dx, dy)

@@ -80,8 +80,8 @@ def _parts(word: str) -> list[str]:
 
 
 def spread(places: Sequence[float], top: float, bottom: float, gap: float = LABEL_GAP_PX) -> list[float]:
-    """Where labels go that should stand at `places`: in the same order, at least `gap` apart, within the ends as far as
-    there is room, and in sum of squares as near to their places as that allows."""
+    """The places of labels that should stand at `places`: in the same order, at least `gap` apart, within the ends as
+    far as there is room, and as near to their places as that allows, by the sum of squares."""
     order = sorted(range(len(places)), key=places.__getitem__)
     # With the gaps taken out, labels must not change their order: the mean of what would overlap is the nearest.
     blocks: list[_Block] = []

@@ -30,7 +30,7 @@ class Unit:
 
     @property
     def suffix(self) -> str:
-        """What follows a number: a thin space and the unit, or nothing."""
+        """The text after a number: a thin space and the unit, or nothing."""
         return f"{THIN}{self.name}" if self.name else ""
 
 

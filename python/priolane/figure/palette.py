@@ -1,4 +1,4 @@
-"""Who looks how: six hues with a marker each, the same hues dashed with open markers for another six, then grey.
+"""The looks of series: six hues with a marker each, the same hues dashed with open markers for another six, then grey.
 
 A name, of a scheme or of a class, has one style in all figures of a page. The hues have a contrast of at least 3 with
 the page, in light and dark, and people with any kind of colour blindness distinguish them

@@ -1,4 +1,4 @@
-"""What a figure shows, in the units of its values and free of pixels: axes, curves, references, notes."""
+"""The content of a figure, in the units of its values and free of pixels: axes, curves, references, notes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Axis:
 
 
 class Shape(StrEnum):
-    """How a curve is drawn."""
+    """The way in which a curve is drawn."""
 
     LINE = "line"
     """Marks with intervals, joined by lines."""
@@ -103,7 +103,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper printed: a faint line, dots, a level, or outlines of bars. `text` says where it was read."""
+    """A value that a paper printed: a faint line, dots, a level, or outlines of bars. `text` says where it was read."""
 
     style: SeriesStyle
     points: tuple[tuple[float, float], ...]
@@ -130,7 +130,7 @@ class Guide:
 
 
 class Labels(StrEnum):
-    """Where the names of curves stand."""
+    """The place of the names of curves."""
 
     AT_END = "end"
     BESIDE = "beside"

@@ -76,7 +76,7 @@ def _series(frame: Frame, order: int, written: set[int]) -> Markup:
 
 
 def _shift(frame: Frame, order: int) -> float:
-    """By how much a series stands beside its x, so that intervals do not cover one another."""
+    """The distance of a series from its x, so that intervals do not cover one another."""
     curves = frame.plot.curves
     lines = [curve for curve in curves if curve.shape is Shape.LINE]
     if curves[order].shape is not Shape.LINE or len(lines) < 2:
@@ -170,7 +170,7 @@ def _cut(x: float, edge: float, inwards: int) -> Markup:
 
 
 def _printed(frame: Frame, printed: Printed) -> Markup:
-    """What a paper printed, behind what was measured."""
+    """The values that a paper printed, behind the measured ones."""
     points = [(frame.x(x), frame.y(y)) for x, y in printed.points]
     if printed.shape is Shape.BARS:
         half = frame.plot.bar * _BAR_SHARE / 2
@@ -214,7 +214,7 @@ def _slots(frame: Frame) -> Markup:
 
 
 def _slot_text(plot: Plot, place: int) -> str:
-    """What a reader sees of a place: its name, then a line for each curve."""
+    """The text for a place: its name, then a line for each curve."""
     lines = [plot.heads[place]]
     for curve in plot.curves:
         lines += [f"{curve.label}: {point.text}" for point in curve.points if point.place == place]

@@ -77,7 +77,7 @@ class Log:
 
     @property
     def decades(self) -> float:
-        """How many powers of ten lie between the ends."""
+        """The number of powers of ten between the ends."""
         return math.log10(self.high / self.low) if self.high / self.low < LARGEST else 2 * math.log10(LARGEST)
 
     def part(self, value: float) -> float:

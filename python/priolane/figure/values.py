@@ -1,5 +1,5 @@
-"""What is common to figures of several kinds: heads of places, points with their words, ranges along y, what papers
-printed."""
+"""The common parts of figures of several kinds: heads of places, points with their words, ranges along y, printed
+values."""
 
 import math
 import re
@@ -33,7 +33,7 @@ def x_text(x: float | str) -> str:
 
 
 def head_of(x_label: str, x: float | str, text: str = "") -> str:
-    """What a place along x is: `load 0.5`, `time 0.495 ms`; a name stands alone."""
+    """The name of a place along x: `load 0.5`, `time 0.495 ms`; a name stands alone."""
     if isinstance(x, str):
         return x
     label = _LOG_SCALE.sub("", x_label)

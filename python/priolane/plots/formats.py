@@ -15,7 +15,7 @@ def formats_of(*, png: bool, pdf: bool) -> tuple[str, ...]:
 
 
 def missing_plots() -> str:
-    """Why PNG and PDF cannot be drawn, and what helps; empty if they can."""
+    """The reason why PNG and PDF cannot be drawn, and the remedy; empty if they can."""
     if find_spec("matplotlib") is not None:
         return ""
     return (

@@ -1,5 +1,4 @@
-"""What painters of panels share: where they paint, and lines, marks, intervals and entries of legends with the looks of
-schemes."""
+"""The common parts of painters of panels: the place, lines, marks, intervals and legends with the looks of schemes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class PanelAxes:
-    """Where a panel is painted, and who looks how there; the ids of its marks start with `prefix`."""
+    """The place where a panel is painted, and the looks of its series; the ids of its marks start with `prefix`."""
 
     axes: Axes
     drawing: Drawing
@@ -65,7 +64,7 @@ def usual_height(_panel: Panel) -> float:
 
 @dataclass(frozen=True)
 class Painter:
-    """How panels of a kind, the lab's name for it, are painted.
+    """The painter of panels of a kind, by the lab's name for the kind.
 
     `paint` returns the names below the x axis, if it has names; `wide` says whether a column has no room for a panel;
     `least_height` is that of its axes in inches. `y_is_value`: values are along y, whose scale and label are those of
@@ -80,7 +79,7 @@ class Painter:
 
 
 def marked(marks: int) -> range:
-    """Which of so many marks of a curve are drawn."""
+    """The marks of a curve that are drawn, if there are so many."""
     every = max(1, marks // MARKS_PER_CURVE)
     return range(every // 2, marks, every)
 

@@ -30,7 +30,7 @@ class Raster:
 
 
 def rasterize(drawing: Drawing) -> Raster:
-    """What is drawn, with a margin."""
+    """The part of the page that is drawn, with a margin."""
     figure = drawing.figure
     with matplotlib_style(SINGLE_IN):
         canvas: Any = FigureCanvasAgg(figure)

@@ -1,4 +1,4 @@
-"""How a scheme looks: the same colour, marker, line and hatch in every figure.
+"""The look of a scheme: the same colour, marker, line and hatch in every figure.
 
 Colours are Okabe and Ito's set, which people with any common colour blindness tell apart; marker, line style and
 hatch carry the same distinction in grey.

@@ -1,4 +1,4 @@
-"""What a page of a recording holds: texts and the network as JSON, hops, packets, marks and state as columns."""
+"""The content of a page of a recording: texts and the network as JSON, hops, packets, marks and state as columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Content:
 
 
 def content(recording: Recording) -> Content:
-    """What the page of a recording holds."""
+    """The content of the page of a recording."""
     hops = recording.hops
     instants = [hops[name] for name in ("queued_ps", "end_ps", "arrived_ps", "removed_ps", "delivered_ps")]
     last = max(recording.ends_ps, *(int(column.max(initial=0)) for column in instants))

@@ -1,4 +1,4 @@
-"""Which part of which run a page shows."""
+"""The part of a run that a page shows."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Which:
-    """Which run of an experiment: its seed, and swept keys with the TOML text of their values."""
+    """A run of an experiment: its seed, and swept keys with the TOML text of their values."""
 
     seed: int | None = None
     point: tuple[tuple[str, str], ...] = ()

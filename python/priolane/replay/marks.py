@@ -76,7 +76,7 @@ def _demoted(recording: Recording) -> Column:
 
 
 def _timeouts(recording: Recording) -> _Part:
-    """Where a chosen sender's count of timeouts rises."""
+    """The places where a chosen sender's count of timeouts rises."""
     state = recording.state
     at: list[int] = []
     flows: list[int] = []

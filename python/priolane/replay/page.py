@@ -48,13 +48,13 @@ def page(recording: Recording, command: str) -> str:
 
 
 def title(recording: Recording) -> str:
-    """What is played."""
+    """The recording that is played."""
     flows = ", ".join(map(str, recording.part.flows))
     return f"{recording.scheme}: replay of flow{'s' if len(recording.part.flows) > 1 else ''} {flows}"
 
 
 def says(recording: Recording) -> str:
-    """Which part of which run, in a line."""
+    """The run and its part, in a line."""
     part = recording.part
     where = ", ".join(one for one in (point_text(recording.point), f"seed {recording.seed}") if one)
     hops = len(recording.hops["flow"])
@@ -66,7 +66,7 @@ def says(recording: Recording) -> str:
 
 
 def notes(recording: Recording) -> list[str]:
-    """What the page does not show, in sentences."""
+    """The properties that the page does not show, in sentences."""
     found = []
     if recording.full_ps is not None:
         found.append(

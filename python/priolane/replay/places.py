@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in the picture: hosts below, beside those of their rack, switches above them."""
+"""The places of the nodes of a network in the picture: hosts below, beside those of their rack, switches above them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

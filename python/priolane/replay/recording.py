@@ -38,7 +38,8 @@ _WORDS = ("kind", "fate")
 
 @dataclass(frozen=True)
 class Part:
-    """What is recorded: packets that are sent from `from_ps` to before `until_ps`, until there are `most_hops` hops.
+    """The extent of a recording: packets that are sent from `from_ps` to before `until_ps`, until there are `most_hops`
+    hops.
 
     `flows` are those whose senders' state is read; `seed` and `point` choose the run as `priolane.trace` does.
     """
@@ -90,7 +91,7 @@ class Recording:
 
     @property
     def ends_ps(self) -> int:
-        """When what is shown ends: with the part, the run, or the last packet that is whole."""
+        """The end of the shown time: that of the part, of the run, or of the last packet that is whole."""
         ends = [self.part.until_ps, self.stopped_at_ps]
         return min(ends if self.full_ps is None else [*ends, self.full_ps])
 

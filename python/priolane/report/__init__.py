@@ -1,1 +1,1 @@
-"""What a grid showed: its claims and verdicts, as a table on the terminal and as one page."""
+"""The report on a grid: its claims and verdicts, as a table on the terminal and as one page."""

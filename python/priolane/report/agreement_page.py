@@ -36,7 +36,7 @@ class Section:
 
     @property
     def agreeing(self) -> int:
-        """How many quantities agree."""
+        """The number of quantities that agree."""
         return sum(row.agrees for row in self.rows)
 
 

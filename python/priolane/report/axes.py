@@ -47,8 +47,8 @@ def _units() -> Mapping[str, str]:
 
 
 def metrics_label(metrics: Sequence[str], *, of_flows: bool = False) -> str:
-    """What values of metrics such as `fct_p99.small` are, with their unit: `FCT p99, small (s)`. Empty if they have
-    neither a name nor a unit in common."""
+    """The name of the values of metrics such as `fct_p99.small`, with their unit: `FCT p99, small (s)`. Empty if they
+    have neither a name nor a unit in common."""
     parts = [metric.partition(".")[::2] for metric in metrics]
     quantities, classes = (list(dict.fromkeys(part[nth] for part in parts)) for nth in (0, 1))
     units = {_units().get(quantity, "1") for quantity in quantities}
@@ -61,7 +61,7 @@ def metrics_label(metrics: Sequence[str], *, of_flows: bool = False) -> str:
 
 
 def quantity_label(name: str, *, of_flows: bool = False) -> str:
-    """What values of a quantity are called along an axis: `mean FCT`, `FCT p99`."""
+    """The name of the values of a quantity along an axis: `mean FCT`, `FCT p99`."""
     if of_flows and name in _OF_FLOWS:
         return _OF_FLOWS[name]
     found = _PERCENTILE.fullmatch(name)

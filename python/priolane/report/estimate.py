@@ -14,7 +14,7 @@ from priolane.report.numbers import fitting, format_value, short
 
 
 class Nature(StrEnum):
-    """What values are: a continuous quantity, or a share or count of events."""
+    """The kind of values: a continuous quantity, or a share or count of events."""
 
     QUANTITY = "quantity"
     EVENTS = "events"

@@ -1,4 +1,4 @@
-"""What is drawn in a panel, as CSV: a row for each mark, numbers in full."""
+"""The content of a panel as CSV: a row for each mark, numbers in full."""
 
 from priolane.csv_text import csv_text
 from priolane.report.estimate import Estimate

@@ -1,4 +1,4 @@
-"""How a page that priolane made is recognised: it names priolane as its generator, near its beginning."""
+"""The mark of a page that priolane made: the page names priolane as its generator, near its beginning."""
 
 import os
 from pathlib import Path

@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Index:
-    """What the page shows: figures in the order of the catalogue, and the command that reproduces them."""
+    """The content of the page: figures in the order of the catalogue, and the command that reproduces them."""
 
     title: str
     entries: Sequence[Entry]
@@ -64,7 +64,8 @@ def write_index(path: Path, index: Index) -> None:
 
 
 def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Counter[Verdict]]]:
-    """How many claims of each paper have each verdict, with its figures done and asked for; last our own on all."""
+    """The number of claims of each paper with each verdict, with its figures done and asked for; last our own on
+    all."""
     for paper, name in papers.names().items():
         of_paper = [entry for entry in entries if entry.item.paper == paper]
         if of_paper:

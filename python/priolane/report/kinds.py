@@ -1,4 +1,4 @@
-"""What readers are told of panels by kind, where it is not as of most kinds."""
+"""The texts about panels for readers by kind, where they differ from those of most kinds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from priolane.report.axes import key_label, metrics_label
 
 TIME = "time"
-"""What stands in place of a swept key where x is simulated time."""
+"""The text in place of a swept key where x is simulated time."""
 
 Labels = tuple[str, str]
 

@@ -13,7 +13,7 @@ _MOST_CHOICES = 40
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, and the number that it is sorted by; `None` for texts, and where there is no value."""
+    """The text of a cell, and the number that it is sorted by; `None` for texts, and where there is no value."""
 
     text: str
     number: float | None = None

@@ -24,7 +24,7 @@ LEVEL = 0.05
 
 
 class Verdict(StrEnum):
-    """What the runs say of a claim: docs/results.md says when which."""
+    """The verdict of the runs on a claim: docs/results.md defines the verdicts."""
 
     REPRODUCED = "reproduced"
     UNDECIDED = "undecided"
@@ -44,14 +44,14 @@ class Direction(StrEnum):
 
 
 class Source(StrEnum):
-    """Who makes a claim: the two are counted apart."""
+    """The source of a claim: the two are counted apart."""
 
     PAPER = "paper"
     OURS = "ours"
 
     def word(self, verdict: Verdict, count: int = 1) -> str:
-        """What a verdict on `count` claims is called: those of papers are reproduced or contradicted, one's own hold or
-        do not hold."""
+        """The name of a verdict on `count` claims: those of papers are reproduced or contradicted, one's own hold or do
+        not hold."""
         one, several = (
             _OWN_WORDS.get(verdict.value, (verdict.value,) * 2) if self is Source.OURS else (verdict.value,) * 2
         )
@@ -154,12 +154,12 @@ class Claim:
 
     @property
     def word(self) -> str:
-        """What the verdict is called."""
+        """The name of the verdict."""
         return self.source.word(self.verdict)
 
     @property
     def flag_kinds(self) -> str:
-        """What is wrong with its metrics, in words: `timeouts, few flows`; empty without a flag."""
+        """The flags of its metrics, in words: `timeouts, few flows`; empty without a flag."""
         return ", ".join(dict.fromkeys(flag.kind.replace("_", " ") for flag in self.flags))
 
     @property
@@ -244,7 +244,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What was taken where a paper is silent: an entry of docs/assumptions.md by its anchor."""
+    """The assumption where a paper is silent: an entry of docs/assumptions.md by its anchor."""
 
     anchor: str
     text: str
@@ -386,12 +386,12 @@ def _reason(value: Mapping[str, Any]) -> str:
 
 
 def tally_text(source: Source, counts: Sequence[tuple[Verdict, int]]) -> str:
-    """How many claims of one source have each verdict: `3 hold, 1 does not hold`."""
+    """The number of claims of one source with each verdict: `3 hold, 1 does not hold`."""
     return ", ".join(f"{count} {source.word(verdict, count)}" for verdict, count in counts)
 
 
 def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
-    """How many claims of the paper and of ours have each verdict; without those that nobody makes or has."""
+    """The number of claims of the paper and of ours with each verdict; without those that nobody makes or has."""
     counted = []
     for source in Source:
         verdicts = [claim.verdict for claim in report.claims if claim.source is source]
@@ -402,7 +402,7 @@ def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
 
 
 def error_bound(report: Report) -> str:
-    """What the verdicts of a figure promise together, as a sentence; empty where there is none to promise."""
+    """The joint promise of the verdicts of a figure, as a sentence; empty where there is none to promise."""
     claims = len(report.claims)
     if not claims:
         return ""
@@ -420,7 +420,8 @@ def error_bound(report: Report) -> str:
 
 
 def _spent(report: Report) -> str:
-    """What earlier looks at the claims of this directory cost this one, as a sentence; empty if there were none."""
+    """The cost of earlier looks at the claims of this directory for this one, as a sentence; empty if there were
+    none."""
     earlier = [look for place, look in enumerate(report.looks) if place != report.look]
     if not earlier:
         return ""
@@ -433,8 +434,8 @@ def _spent(report: Report) -> str:
 
 
 def spent_elsewhere(report: Report) -> str:
-    """What is to be said beside the command that makes the results again, if it would judge the claims otherwise in an
-    empty directory, as a sentence; empty if its verdicts would be the same."""
+    """The note beside the command that makes the results again, if it would judge the claims otherwise in an empty
+    directory, as a sentence; empty if its verdicts would be the same."""
     share, fresh = report.looks[report.look].share, _core.first_share(report.planned_looks)
     if not report.claims or math.isclose(share, fresh, rel_tol=1e-9):
         return ""
@@ -446,7 +447,7 @@ def spent_elsewhere(report: Report) -> str:
 
 
 def _criterion(claim: Mapping[str, Any], unit: str) -> str:
-    """What a claim asks of what it compares, in words: `1.67 within 20 %`."""
+    """The condition of a claim on the compared values, in words: `1.67 within 20 %`."""
     match claim["kind"]:
         case "order":
             return "in this order"

@@ -141,7 +141,8 @@ def _rows(one: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str
 
 
 def _ports(shown: Iterable[_ShownRun]) -> list[str]:
-    """Where most bytes wait over all runs and where most are sent, as the module says; by name where they tie."""
+    """The places where most bytes wait over all runs and where most are sent, as the module says; by name where they
+    tie."""
     totals: dict[str, Counter[str]] = {_QUEUED: Counter(), _SENT: Counter()}
     for one in shown:
         table = read_series(one.file, ["entity", "metric", "value"], [("metric", "in", list(totals))], one.stop)
@@ -205,7 +206,7 @@ def _mark(bins: Bins, nth: int, axis: _Time, values: tuple[float, float]) -> Mar
 
 
 def _threshold_panels(one: _ShownRun, bins: Bins, axis: _Time) -> list[Panel]:
-    """What the controller told, at most `LADDERS` thresholds of each ladder of a scheme."""
+    """The thresholds that the controller told, at most `LADDERS` of each ladder of a scheme."""
     rows = _rows(one, ["t_ps", "metric", "value"], [("entity", "==", _CONTROLLER)])
     unit = _byte_unit(row["value"] for row in rows)
     panels = []

@@ -220,7 +220,7 @@ _OF = {"group": "group", "cos": "class of service", "asked": "class asked", "giv
 
 
 def bounds_text(bounds: Mapping[str, Any]) -> str:
-    """Which flows are in a class that is stated so: `from 10kB, below 100kB, group all`."""
+    """The flows in a class that is stated so: `from 10kB, below 100kB, group all`."""
     parts = [f"{word} {bounds[key]}" for key, word in _BOUNDS.items() if key in bounds]
     for key, word in _OF.items():
         if key in bounds:
@@ -230,7 +230,7 @@ def bounds_text(bounds: Mapping[str, Any]) -> str:
 
 
 def _drawn(experiment: Mapping[str, Any]) -> str:
-    """What a seed changes, and so what intervals over seeds contain."""
+    """The changes that a seed makes, and so the variation that intervals over seeds contain."""
     groups = experiment.get("group", [])
     recorded = [group.get("app") in ("flows", "coflow_trace") for group in groups]
     if groups and all(recorded):
@@ -265,7 +265,7 @@ def _entry(quantity: Quantity, size_class: str, records: Mapping[int, Record]) -
 
 
 def _left_out(quantity: Quantity, size_class: str, record: Record) -> int:
-    """How many flows of a class did not finish and are not in the value of a metric."""
+    """The number of flows of a class that did not finish and are not in the value of a metric."""
     means = "littles_law" if size_class in record.get("steady", {}) else "completed_flows"
     counted_in = _counted_in(quantity.name, means)
     return 0 if counted_in is None else int(record["summary"].get(size_class, {}).get(counted_in, 0))

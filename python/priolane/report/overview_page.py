@@ -143,7 +143,7 @@ def _long(section: ClassTable, view: Overview) -> LongTable:
 
 
 def scheme_tables(results: Results) -> dict[str, Mapping[str, Any]]:
-    """What each scheme was run with, by name in the order of the grid: the merged scheme of its first run."""
+    """The settings of each scheme, by name in the order of the grid: the merged scheme of its first run."""
     tables: dict[str, Mapping[str, Any]] = {}
     for run in results.runs:
         if run.id in results.records:

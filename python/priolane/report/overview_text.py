@@ -78,7 +78,7 @@ def value_text(value: object) -> str:
 
 
 def heading(section: ClassTable) -> str:
-    """Which flows are in a section, and how many of them a run has."""
+    """The flows in a section, and their number in a run."""
     if section.flows is None:
         return section.text
     flows = f"{section.flows:,.0f} flow{'' if round(section.flows) == 1 else 's'} a run"
@@ -98,7 +98,7 @@ def _incomplete(view: Overview) -> tuple[list[str], list[str]]:
 
 
 def notes(view: Overview, sign: str) -> list[str]:
-    """What intervals contain, what `sign` marks, and where the classes come from, in sentences."""
+    """The content of intervals, the meaning of `sign`, and the origin of the classes, in sentences."""
     lines = []
     seeds = len(view.seeds)
     if view.missing:

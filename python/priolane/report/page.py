@@ -48,8 +48,8 @@ class _Figure:
 
 @dataclass(frozen=True)
 class PageOptions:
-    """How results were made: the command that makes them again, and the kinds of files that there are of each figure
-    besides CSV, such as `png`."""
+    """The origin of results: the command that makes them again, and the kinds of files of each figure besides CSV, such
+    as `png`."""
 
     rerun: str
     formats: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def _files(nth: int, formats: Sequence[str]) -> dict[str, str]:
 
 
 def _words(claims: Sequence[Claim]) -> tuple[str, str]:
-    """What it is called that a claim is within its band, and that it is outside."""
+    """The words for a claim that is within its band, and for one that is outside."""
     if all(claim.source is Source.OURS for claim in claims):
         return Source.OURS.word(Verdict.REPRODUCED), Source.OURS.word(Verdict.CONTRADICTED)
     return "is reproduced (our own: holds)", "is contradicted (our own: does not hold)"

@@ -1,4 +1,4 @@
-"""What a page of results draws: the panels of its report, or figures by default, and values over time."""
+"""The figures of a page of results: the panels of its report, or figures by default, and values over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

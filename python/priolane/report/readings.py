@@ -14,14 +14,14 @@ from priolane.report.model import Claim
 from priolane.results import Results, load
 
 ALL = "all"
-"""What `--reading` takes for every reading."""
+"""The value of `--reading` for every reading."""
 
 AS_STATED = Reading(name="as stated", evidence="", decides="", leads=True)
 """The file as it stands, where it does not describe its leading reading."""
 
 
 def directory_of(directory: Path, name: str) -> Path:
-    """Where the grid of the reading `name` of the figure in `directory` is."""
+    """The directory of the grid of the reading `name` of the figure in `directory`."""
     return directory / "readings" / name
 
 

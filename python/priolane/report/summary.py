@@ -1,4 +1,4 @@
-"""What a figure comes to, for a page that shows many: its counts, what to look at, and a small picture."""
+"""The summary of a figure, for a page that shows many: its counts, what to look at, and a small picture."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Summary:
 
     @property
     def tally(self) -> Counter[Verdict]:
-        """How many claims have each verdict, whoever makes them."""
+        """The number of claims with each verdict, whoever makes them."""
         return sum(self.counts.values(), Counter())
 
 

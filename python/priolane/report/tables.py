@@ -46,7 +46,7 @@ _LOADS = ("asked", "offered_host", "offered_core")
 
 
 def priority_rows(results: Results) -> Table:
-    """What each class was served by, summed over ports and over the runs of a scheme, with its inversions."""
+    """The service of each class, summed over ports and over the runs of a scheme, with its inversions."""
     served = ((record["scheme"], row) for record in results.records.values() for row in record["priorities"])
     groups = _grouped(served, lambda item: (item[0], item[1]["asked"], item[1]["served"]))
     rows = []

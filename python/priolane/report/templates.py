@@ -1,4 +1,4 @@
-"""What pages have in common: their templates, their style, and the policy that allows nothing else."""
+"""The common parts of pages: their templates, their style, and the policy that allows nothing else."""
 
 import base64
 import hashlib

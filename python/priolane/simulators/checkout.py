@@ -36,7 +36,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class PreparedSimulator:
-    """How to run a simulator on a flow list, in a directory of its own."""
+    """The way to run a simulator on a flow list, in a directory of its own."""
 
     command: tuple[str, ...]
     directory: Path
@@ -52,9 +52,9 @@ class Simulator(Protocol):
     program: str
     """Its program in a built checkout."""
     build: str
-    """How a user builds it."""
+    """The commands by which a user builds it."""
     note: str
-    """How its hops are counted."""
+    """The way in which its hops are counted."""
     flows: int
     """The length of its flow list."""
 
@@ -221,7 +221,7 @@ def read_run(run: Path) -> ns3.SimulatorRun:
 
 
 def timed(command: Sequence[str], directory: Path) -> tuple[str, float]:
-    """What a command prints, run in `directory`, and its CPU seconds; raises `RunFailed` if it fails."""
+    """The output of a command, run in `directory`, and its CPU seconds; raises `RunFailed` if it fails."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=err)  # noqa: S603
         try:

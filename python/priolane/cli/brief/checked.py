@@ -1,4 +1,4 @@
-"""What `priolane check` prints: what would run, what it costs, the load that it offers, and what may not be meant."""
+"""The output of `priolane check`: the runs, their cost, the load that they offer, and settings that may be mistakes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -45,7 +45,8 @@ def _claim(screen: Screen, claim: Claim, size: tuple[int, int], recorded: str) -
 
 
 def _tally(screen: Screen, report: Report, left_out: int) -> str:
-    """How many claims are not shown, how many have each verdict, and what these promise together if there is room."""
+    """The number of claims that are not shown, the number with each verdict, and their joint promise if there is
+    room."""
     more = f"{left_out} more: -v. " if left_out else ""
     owners = ". ".join(f"{_OWNERS[source]}: {tally_text(source, counts)}" for source, counts in tallies(report))
     whole = f"{more}{owners}. Family-wise error at most {100 * LEVEL:g} %."

@@ -1,4 +1,4 @@
-"""What `priolane compare` prints: who is better in how many metrics, and the largest differences."""
+"""The output of `priolane compare`: the better side in how many metrics, and the largest differences."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -58,12 +58,12 @@ def _answer(found: SchemeComparison, seeds: int) -> str:
 
 
 def _size(contest: Contest) -> tuple[bool, float]:
-    """How much a difference tells: decided ones first, then by factors."""
+    """The importance of a difference: decided ones first, then by factors."""
     return contest.winner is not Winner.NEITHER, magnitude(contest.change)
 
 
 def magnitude(change: Change) -> float:
-    """How large a change is, as the logarithm of a ratio; a difference from or to 0 is the largest."""
+    """The size of a change, as the logarithm of a ratio; a difference from or to 0 is the largest."""
     return abs(math.log1p(change.change)) if change.relative else math.inf
 
 
@@ -114,7 +114,7 @@ def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -
 
 
 def _circumstances(found: Comparison, places: Sequence[str]) -> list[str]:
-    """What makes the two sides less comparable, a line each."""
+    """The circumstances that make the two sides less comparable, a line each."""
     lines = []
     if found.versions[0] != found.versions[1]:
         lines.append(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")

@@ -1,4 +1,4 @@
-"""What `priolane results` prints: a small table of each class of flows that there is room for."""
+"""The output of `priolane results`: a small table of each class of flows that there is room for."""
 
 from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines

@@ -1,4 +1,4 @@
-"""What to type next, after a command that has made or read results."""
+"""The next commands to type, after a command that has made or read results."""
 
 from dataclasses import replace
 from pathlib import Path

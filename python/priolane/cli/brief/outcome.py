@@ -1,4 +1,5 @@
-"""What `run`, `reproduce` and `report` print: the answer, one table, the worst warning, the page, what to do next."""
+"""The output of `run`, `reproduce` and `report`: the answer, one table, the worst warning, the page, what to do
+next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

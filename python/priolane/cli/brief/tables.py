@@ -20,7 +20,7 @@ _NONE = "-"
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which columns of a class, with or without intervals, at which points."""
+    """The columns of a class, with or without intervals, at these points."""
 
     columns: Sequence[tuple[int, Column]]
     points: Sequence[Mapping[str, Any]]

@@ -23,6 +23,6 @@ def plot_of(panel: Panel, styles: SeriesStyles) -> Plot:
 
 
 def describe(panel: Panel) -> str:
-    """What screen readers say of a panel before its values are read."""
+    """The text of screen readers for a panel before its values are read."""
     series = ", ".join(series.label for series in panel.series)
     return f"{panel.title}. {panel.y_label} by {panel.x_label or 'group'}. {series}."

@@ -62,7 +62,7 @@ def _point(panel: Panel, at: tuple[int, Mark], y: Axis) -> Point:
 
 
 def _offset(panel: Panel, order: int) -> float:
-    """Where the bars of a series stand beside the middle of their groups."""
+    """The places of the bars of a series beside the middle of their groups."""
     return (order - (len(panel.series) - 1) / 2) * _GROUP / max(len(panel.series), 1)
 
 

@@ -106,7 +106,7 @@ def _fit_to_marks(panel: Panel, axes: Axes, ys: list[float]) -> None:
 
 
 def _offset(panel: Panel, order: int) -> float:
-    """Where a series stands beside the true x of its marks; nowhere else on a logarithmic axis."""
+    """The place of a series beside the true x of its marks; the true x itself on a logarithmic axis."""
     if panel.log_x:
         return 0.0
     xs = sorted(numbers(panel))

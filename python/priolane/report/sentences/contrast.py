@@ -1,4 +1,4 @@
-"""What the two sides of a comparison are, as the words around its value."""
+"""The two sides of a comparison, as the words around its value."""
 
 import re
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ def _class_words(of_class: str) -> str:
 
 
 def flows(of_class: str) -> str:
-    """Which flows a class has: `small flows`, `mice`, `flows of class BE`."""
+    """The flows of a class: `small flows`, `mice`, `flows of class BE`."""
     one = _FLOW.fullmatch(of_class)
     if one is not None:
         return f"flow {one[1]}"

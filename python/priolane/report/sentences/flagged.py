@@ -1,4 +1,4 @@
-"""What is wrong with the numbers of claims, in a sentence for each kind of flag and class of flows."""
+"""The flags of the numbers of claims, in a sentence for each kind of flag and class of flows."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def flag_texts(claims: Sequence[Claim]) -> list[str]:
 
 
 def excess(flag: Flag) -> float:
-    """How far the number of a flag is beyond its limit, in factors; 0 where it has none."""
+    """The ratio of the number of a flag to its limit, in factors; 0 where it has none."""
     if not flag.measured or not flag.limit:
         return 0.0
     return abs(math.log(flag.measured / flag.limit))

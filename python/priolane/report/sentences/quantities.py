@@ -1,4 +1,4 @@
-"""What sentences call quantities."""
+"""The names of quantities in sentences."""
 
 import re
 

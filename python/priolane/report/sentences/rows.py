@@ -42,7 +42,7 @@ def furthest(claim: Claim, distance: Callable[[float], float]) -> int:
 
 
 def log_distance(value: float, of: float) -> float:
-    """How far two values above 0 are apart, in factors; others by their difference."""
+    """The distance of two values above 0, in factors; of others, their difference."""
     return abs(math.log(value / of)) if value > 0 and of > 0 else abs(value - of)
 
 
@@ -51,7 +51,7 @@ def _pair(item: MeasuredQuantity) -> Sequence[object]:
 
 
 def _label(item: MeasuredQuantity, place: str, *, several: bool) -> str:
-    """Where a value was measured, and where pairs differ, of what it is."""
+    """The place where a value was measured and, where pairs differ, its quantity."""
     return ", ".join(part for part in (_difference(item) if several else "", place) if part)
 
 

@@ -21,7 +21,7 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
 
 
 def steps_as_claimed(claim: Claim) -> tuple[int, int]:
-    """How many steps from one mean to the next go as claimed, and how many there are, over all lines."""
+    """The number of steps from one mean to the next that go as claimed, and the number of all, over all lines."""
     up = claim.test["goes"] == _UP
     good = steps = 0
     for _, line in groupby(claim.measured, key=lambda item: dict(item.at)):

@@ -1,4 +1,4 @@
-"""Why a claim is undecided, and what would decide it, in a sentence."""
+"""The reason why a claim is undecided, and the way to decide it, in a sentence."""
 
 from priolane.report.model import Claim, Verdict
 from priolane.report.sentences.words import sentence_case
@@ -8,7 +8,7 @@ _ONE_SEED, _INTERVAL, _AMONG = "one_seed", "interval", "claims"
 
 
 def reason_text(claim: Claim) -> str:
-    """What follows the sentence of an undecided claim; empty for any other."""
+    """The text after the sentence of an undecided claim; empty for any other."""
     if claim.verdict is not Verdict.UNDECIDED:
         return ""
     if claim.reason_code == _ONE_SEED:
@@ -28,7 +28,7 @@ def _is(claim: Claim) -> str:
 
 
 def seeds_text(claim: Claim) -> str:
-    """How many seeds would decide it, with even odds; empty where nobody estimates that."""
+    """The number of seeds that would decide the claim, with even odds; empty where nobody estimates that."""
     if claim.seeds_needed is None:
         return ""
     low, high = claim.seeds_needed

@@ -23,7 +23,7 @@ class Detail(StrEnum):
 
 
 Place = tuple[str, Estimate]
-"""Where a value was measured, in words (empty for the only place), and the value."""
+"""The place where a value was measured, in words (empty for the only place), and the value."""
 
 
 def number_text(value: float, unit: str) -> str:

@@ -7,5 +7,5 @@ def sentence_case(text: str) -> str:
 
 
 def statement(says: str) -> str:
-    """What a claim says, at the beginning of a sentence that goes on."""
+    """The statement of a claim, at the beginning of a sentence that goes on."""
     return sentence_case(says.strip().rstrip("."))
