@@ -114,8 +114,8 @@ impl Optimum {
 /// errors of the solvers.
 const LEAST_GAP: f64 = 1e-3;
 
-/// Returns the position of the flows between equal (0) and optimal (1) rates: 1 - sum |measured - optimum| / sum |equal
-/// - optimum|. `None` if the optimum shares equally too.
+/// Returns the position of the flows between equal (0) and optimal (1) rates, or `None` if the optimum shares equally
+/// too. The position is `1 - sum |measured - optimum| / sum |equal - optimum|`.
 pub(crate) fn gap_closed(flows: impl Iterator<Item = Distance>) -> Option<f64> {
     let (mut left, mut whole, mut sum) = (0.0, 0.0, 0.0);
     for Distance { measured, best, equal } in flows {

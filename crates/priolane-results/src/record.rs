@@ -109,7 +109,7 @@ impl RunRecord {
 /// The way in which a run was measured on real hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredRecord {
-    /// On what: `linux` for network namespaces of one machine, `machines` for several machines.
+    /// The kind of the hosts: `linux` for network namespaces of one machine, `machines` for several machines.
     pub on: String,
     /// Rates were divided, and times multiplied, by this. Times in tables are divided again.
     pub scale: u64,

@@ -69,7 +69,7 @@ impl InputError {
         std::iter::once(first).chain(self.others.mistakes().to_vec())
     }
 
-    /// Formats the first mistake as one line: `FILE:LINE: KEY: what. Use fix.`
+    /// Formats the first mistake as one line, `FILE:LINE: KEY: what. Use fix.`, without further mistakes.
     fn one_line(&self) -> String {
         let mut line = shorten(&self.file, 200);
         if let Some(number) = self.line {

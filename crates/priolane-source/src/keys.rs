@@ -42,7 +42,7 @@ impl Field<'_> {
     /// Reads the value in the form `F`.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// Returns the mistake in the value.
     pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
         F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }

@@ -13,7 +13,7 @@ pub trait KeyValue: Sized {
     /// Reads a value; numbers must be within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// Returns the mistake in the value.
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError>;
 
     /// Returns the value as it is written.
@@ -31,7 +31,7 @@ pub trait Form<T> {
     /// Reads a value; numbers must be within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// Returns the mistake in the value.
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<T, KeyError>;
 
     /// Returns the value as it is written.

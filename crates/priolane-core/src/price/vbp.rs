@@ -48,7 +48,7 @@ pub enum Overdrawn {
 /// Checks a custom split of `pair` over `flows`: sum theta_i <= theta and sum w_i <= w (PACCP §IV).
 ///
 /// # Errors
-/// What exceeds the machine's pair.
+/// Returns the amount that exceeds the machine's pair.
 pub fn custom(pair: Weights, flows: &[Weights]) -> Result<(), Overdrawn> {
     let theta: u128 = flows.iter().map(|flow| u128::from(flow.theta_bps())).sum();
     let weight: u64 = flows.iter().map(|flow| u64::from(flow.w_milli)).sum();

@@ -1,6 +1,7 @@
 //! The codec of a body of which only the driver knows that it travels.
 //!
-//! Who is given an endpoint by [`EndpointUser`](crate::transport::EndpointUser) knows no more of its body than that it is one.
+//! A function that receives an endpoint from [`EndpointUser`](crate::transport::EndpointUser) only knows that the type of
+//! its packets is a body.
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -138,7 +138,7 @@ impl<B: WireBody> Codec<B> {
     /// Returns the packet of a datagram, and its payload.
     ///
     /// # Errors
-    /// What is wrong with the bytes. Never panics, whatever the bytes.
+    /// Returns the mistake in the bytes. Never panics, whatever the bytes.
     pub fn decode<'a>(
         &self,
         datagram: &'a [u8],

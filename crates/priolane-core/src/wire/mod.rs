@@ -83,7 +83,7 @@ pub trait WireBody: Body {
     /// Reads the fields of the message that `common` names; the rest of `input` is then the payload.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// Returns the mistake in the bytes.
     fn decode(
         common: &CommonHeader,
         context: Context,

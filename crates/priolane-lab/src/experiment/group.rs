@@ -129,7 +129,7 @@ impl HostSet {
     /// Reads `"*"`, hosts and ranges such as `"0-15,20"`, or the number of the first hosts.
     ///
     /// # Errors
-    /// What is none of these.
+    /// Returns an error for any other text.
     pub fn read(field: &Field<'_>) -> Result<Self, InputError> {
         let fix = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
         let Ok(text) = field.text() else {
