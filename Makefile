@@ -88,6 +88,7 @@ lint: $(STAMPS)/dev
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_vocabulary.py
 	$(BIN)/python tools/check_prose.py
+	$(BIN)/python tools/check_doc_comments.py
 	$(BIN)/typos
 	$(BIN)/python tools/check_commits.py
 

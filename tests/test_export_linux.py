@@ -1,4 +1,4 @@
-"""tc and nft in network namespaces: what is exported loads, reads back as the plan has it, and does it."""
+"""Exports for `tc` and `nft` in network namespaces: they load, read back as the plan has them, and work."""
 
 import json
 import os

@@ -6,7 +6,7 @@
     [metrics]     classes as in experiment files
     frame, host_delay, delay_noise    as in experiment files
 
-What is not stated has a default, which the answer names.
+Each key that is not stated has a default, which the answer names.
 """
 
 import math

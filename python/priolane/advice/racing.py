@@ -9,8 +9,8 @@ block. After each round, with 4, 8, 16, ... blocks, a candidate ends
     stuck      where flows did not finish
     budget     where the next round would go beyond the budget, the worst first; at least `KEPT` stay
 
-What ended by the budget was not shown to be worse, and the answer says so. Everything that counts is packet-hops, so
-that the course of a race depends on the budget and not on the machine.
+A candidate that ended by the budget was not shown to be worse, and the answer says so. Cost is counted in packet-hops,
+so that the course of a race depends on the budget and not on the machine.
 """
 
 import math

@@ -36,7 +36,7 @@ _OWN_WORDS = {"reproduced": ("holds", "hold"), "contradicted": ("does not hold",
 
 
 class Direction(StrEnum):
-    """On which side of no difference the interval lies, as the claim has it."""
+    """The side of no difference on which the interval lies, compared with the claim."""
 
     AGREES = "agrees"
     OPPOSES = "opposes"
