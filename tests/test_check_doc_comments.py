@@ -104,9 +104,10 @@ def test_texts_of_keys_are_not_checked() -> None:
 
 def test_docstrings_of_modules_classes_attributes_and_constants_are_checked_and_other_strings_are_not() -> None:
     text = '"""What this is."""\n\nA = 1\n"""How much."""\n\n\n'
+    text += "# how it works\n#: Of the longest message,\n#: in bytes\nC = 2\n\n\n"
     text += 'class B:\n    """Why."""\n\n    b: str = "what"\n    """Which."""\n'
     lines = [line.split(":")[1] for line in check_doc_comments.violations("a.py", text)]
-    assert sorted(lines, key=int) == ["1", "4", "8", "11"]
+    assert sorted(lines, key=int) == ["1", "4", "8", "14", "17"]
 
 
 def test_a_message_names_the_place_the_comment_and_the_remedy(

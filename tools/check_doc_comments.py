@@ -8,6 +8,7 @@ tools/check_vocabulary.py looks for words, tools/check_prose.py reads pages.
 """
 
 import ast
+import itertools
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _RUST = re.compile(r"\s*(///|//!)(?!/) ?(.*)")
+_ON_ATTRIBUTE = re.compile(r"\s*(#:) ?(.*)")
 _KEY = re.compile(r"\s*#\[keys?\(")
 _ATTRIBUTE = re.compile(r"\s*#\[")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -49,21 +51,21 @@ class Paragraph:
     before_code: bool
 
 
+def _runs(form: re.Pattern[str], lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The place of the first line, from 0, and the texts of each run of lines with the same marker."""
+    found = [form.match(line) for line in lines]
+    for marker, run in itertools.groupby(enumerate(found), lambda numbered: numbered[1] and numbered[1][1]):
+        if marker:
+            texts = [(at, match[2]) for at, match in run if match]
+            yield texts[0][0], [text for _, text in texts]
+
+
 def _rust_comments(text: str) -> Iterator[tuple[int, list[str]]]:
     """The first line and the lines of each doc comment, those of keys left out."""
     lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        first, comment, marker = at, list[str](), None
-        while at < len(lines) and (found := _RUST.match(lines[at])) and marker in (None, found[1]):
-            marker = found[1]
-            comment.append(found[2])
-            at += 1
-        if not comment:
-            at += 1
-            continue
-        if not _is_of_key(lines, at):
-            yield first + 1, comment
+    for at, comment in _runs(_RUST, lines):
+        if not _is_of_key(lines, at + len(comment)):
+            yield at + 1, comment
 
 
 def _is_of_key(lines: list[str], at: int) -> bool:
@@ -76,7 +78,8 @@ def _is_of_key(lines: list[str], at: int) -> bool:
 
 
 def _python_comments(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The first line and the lines of each docstring, attributes and constants included."""
+    """The first line and the lines of each docstring, and of each comment on an attribute (`#:`)."""
+    yield from ((at + 1, comment) for at, comment in _runs(_ON_ATTRIBUTE, text.splitlines()))
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue

@@ -53,29 +53,30 @@ _SLICE_S = 0.1
 class Limits:
     """The limits on the memory of a host. Counts are of bytes unless they say otherwise."""
 
-    #: Of the longest message, sent or received.
+    #: The bytes of the longest message, sent or received.
     message: int = 1 << 30
-    #: Of messages that were sent and are not yet delivered; `send` waits at that. One message may have more.
+    #: The bytes of messages that were sent and are not yet delivered; `send` waits at the limit. One message may exceed
+    #: it.
     queued: int = 64 << 20
-    #: Messages that were sent and are not yet delivered.
+    #: The number of messages that were sent and are not yet delivered.
     messages: int = 65_536
-    #: Of incomplete messages of one sender; its oldest message may have more.
+    #: The bytes of the incomplete messages of one sender; the oldest message may exceed the limit.
     sender: int = 64 << 20
-    #: Of one message beyond the bytes from its start that have come.
+    #: The bytes of one message that may be stored beyond the part that has arrived without gaps.
     ahead: int = 16 << 20
     #: Memory for incomplete messages of all senders together, with the bookkeeping; at least 1 MiB. A message that is
     #: longer than half of that room is refused.
     receiving: int = 2 << 30
-    #: Memory for messages that have arrived and wait for `recv`; beyond that, nothing is taken. `receiving` and
-    #: `arrived` together always hold.
+    #: The memory for messages that have arrived and wait for `recv`. No payload is accepted while the limit is reached.
+    #: The sum of `receiving` and `arrived` always holds.
     arrived: int = 256 << 20
-    #: Memory for datagrams that a testbed holds back, as if a line were longer.
+    #: The memory for datagrams that a testbed holds back, as if a line were longer.
     held: int = 64 << 20
-    #: Messages between this host and one other that are under way at once, each way.
+    #: The number of messages under way at once between this host and one other, in each direction.
     flows: int = 4_096
-    #: Other hosts that are known, at most 65,534.
+    #: The number of other hosts that are known, at most 65,534.
     peers: int = 4_096
-    #: Bytes of each socket buffer, if the system permits so many.
+    #: The bytes of each socket buffer, if the system permits that size.
     socket: int = 4 << 20
 
 
@@ -83,11 +84,11 @@ class Limits:
 class Patience:
     """The times for which a host waits for others, in seconds."""
 
-    #: For the answer of a host that it does not know yet.
+    #: The time to wait for the answer of a host that is not known yet.
     greeting: float = 5.0
-    #: For anything of a host to which messages are under way.
+    #: The time without any datagram from a host to which messages are under way, after which these messages fail.
     silence: float = 10.0
-    #: For the rest of a message of which nothing comes.
+    #: The time without further payload after which an incomplete message is dropped.
     idle: float = 60.0
 
 
@@ -95,9 +96,9 @@ class Patience:
 class Weights:
     """The share of the capacity for a message, for transports that honour it (PACCP)."""
 
-    #: In bit/s; `None` for no minimum.
+    #: The minimum rate in bit/s; `None` for no minimum.
     min_rate: int | None = None
-    #: Share of what the minimum rates leave, relative to 1 for a best-effort message.
+    #: The share of the capacity that the minimum rates leave, relative to 1 for a best-effort message.
     weight: float = 1.0
 
 
@@ -111,9 +112,9 @@ class Message:
     #: The address of the host that sent it.
     sender: Address
     data: bytes
-    #: Bytes that the sender gave up; they are zeros in `data`. Above 0 only with `reliable = False`.
+    #: The bytes that the sender gave up, which are zeros in `data`. Above 0 only with `reliable = False`.
     missing: int
-    #: When its last byte came, by `time.monotonic()`.
+    #: The time at which the last byte arrived, by `time.monotonic()`.
     arrived: float
 
 
@@ -121,13 +122,13 @@ class Message:
 class Delivery:
     """A message that was delivered, as its sender saw it. Times are in seconds."""
 
-    #: From the call that sent it until the sender knew that it had arrived.
+    #: The time from the call that sent the message until the sender knew that it had arrived.
     elapsed: float
-    #: Smoothed round-trip time at the end; 0 if the transport measures none.
+    #: The smoothed round-trip time at the end; 0 if the transport does not measure one.
     rtt: float
-    #: Packets that were sent again.
+    #: The number of packets that were retransmitted.
     retransmits: int
-    #: Retransmission timeouts.
+    #: The number of retransmission timeouts.
     timeouts: int
 
 
@@ -137,35 +138,39 @@ class Config:
 
     #: A name that `priolane list` shows, such as `dctcp`, `swift`, `top` or `homa`; the same at all hosts.
     transport: str
-    #: Of the transport, as in a scheme's `transport` table: `{"min_rto": "5ms"}`.
+    #: The keys of the transport, as in a scheme's `transport` table: `{"min_rto": "5ms"}`.
     keys: Mapping[str, Any] = field(default_factory=dict)
-    #: Port 0 is any free one. Leave the loopback interface only where all hosts are trusted, or with a key.
+    #: The address to bind to, where port 0 means any free one. Without a key, leave the loopback interface only where
+    #: all hosts are trusted.
     address: Address = ("127.0.0.1", 0)
     #: The rate of the host's line, which it does not exceed.
     line: str = "10Gbps"
-    #: Bytes of the largest IP packet; the same at all hosts.
+    #: The size of the largest IP packet in bytes, which must be the same at all hosts.
     mtu: int = 1500
-    #: Which message goes next, where the transport does not say so itself: `round_robin`, `srpt`, `las` or `mlfq`.
+    #: The order of messages, where the transport does not define one: `round_robin`, `srpt`, `las` or `mlfq`.
     order: str = "round_robin"
-    #: Bytes sent at which a message falls to the next class (PIAS), at most 15.
+    #: The bytes sent at which a message falls to the next class (PIAS), at most 15 numbers.
     thresholds: Sequence[int] = ()
-    #: Bytes sent at which a message falls to the next level inside the host, for `mlfq`.
+    #: The bytes sent at which a message falls to the next level inside the host, for `mlfq`.
     levels: Sequence[int] = ()
-    #: Whether packets of window and token transports carry their rank, which switches sort by; the same at all hosts.
+    #: Whether packets of window and token transports carry their rank, by which switches sort; the same at all hosts.
     ranks: bool = False
-    #: Of each of the 16 classes; `None` for 60 - 4 `c` for class `c`. The same at all hosts.
+    #: The DSCP of each of the 16 classes, the same at all hosts; `None` for 60 - 4 `c` for class `c`.
     dscp: Sequence[int] | None = None
-    #: A secret of at least 16 bytes, or its hexadecimal digits, that all hosts share; it encrypts all datagrams.
+    #: A secret of at least 16 bytes, or its hexadecimal digits, that all hosts share. All datagrams are encrypted with
+    #: it.
     key: bytes | str | None = None
     limits: Limits = Limits()
     patience: Patience = Patience()
-    #: Priority from 1 to 99 with which the host's thread runs before ordinary ones, if the system permits that.
+    #: The priority from 1 to 99 with which the host's thread runs before ordinary ones, if the system permits that.
     real_time: int | None = None
-    #: Seconds for which the thread looks for datagrams before it sleeps.
+    #: The time in seconds for which the thread polls for datagrams before it sleeps.
     spin: float = 0.0
-    #: Who cuts what leaves for one host into datagrams: `host`, or `kernel` (UDP_SEGMENT), which takes less CPU.
+    #: The component that cuts outgoing data for one host into datagrams: `host`, or `kernel` (UDP_SEGMENT), which takes
+    #: less CPU.
     segmentation: Literal["host", "kernel"] = "host"
-    #: Whether the kernel gives datagrams that come together as one: `off`, or `kernel` (UDP_GRO), which takes less CPU.
+    #: Whether the kernel passes datagrams that arrive together as one: `off`, or `kernel` (UDP_GRO), which takes less
+    #: CPU.
     receive_offload: Literal["off", "kernel"] = "off"
 
 

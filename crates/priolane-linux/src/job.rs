@@ -38,9 +38,9 @@ pub enum FlowKind {
 pub struct Flow {
     /// The number of the flow, unique in the run.
     pub id: u32,
-    /// The host that sends it.
+    /// The host that sends the flow.
     pub src: u16,
-    /// The host that receives it.
+    /// The host that receives the flow.
     pub dst: u16,
     /// The length in bytes, at least 1.
     pub bytes: u64,
