@@ -10,7 +10,6 @@ use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::SHIPPED;
 use priolane_lab::verdict;
 use priolane_results::record::RunRecord;
-use priolane_source::InputError;
 
 /// The records of all runs of an experiment, on both engines; `folder` has the files that it names.
 fn records(folder: &Path, text: &str) -> Vec<RunRecord> {
