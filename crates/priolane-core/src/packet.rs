@@ -34,7 +34,7 @@ impl Marks {
         self.0
     }
 
-    /// Returns the set with these bits; `None` if a bit is no flag.
+    /// Returns the set with these bits; `None` if a bit is not a flag.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits & !Self::ALL == 0 { Some(Self(bits)) } else { None }
     }

@@ -46,7 +46,7 @@ impl Hyperexponential {
     /// With `c2` the squared coefficient of variation, `p1 = (1 + sqrt((c2 - 1) / (c2 + 1))) / 2` and
     /// `mu_i = 2 p_i / E[X]` (docs/assumptions.md#two-level-fit).
     ///
-    /// `None` if `c2 <= 1`: sizes that vary no more than an exponential distribution are no mixture.
+    /// `None` if `c2 <= 1`: sizes that vary no more than an exponential distribution are not a mixture.
     pub fn fit(sizes: &SizeDistribution) -> Option<Self> {
         let mean = sizes.mean();
         let c2 = sizes.second_moment() / (mean * mean) - 1.0;

@@ -60,7 +60,7 @@ impl Metric {
     }
 
     /// Returns the nature of the values of a member of a class's summary in `run.json`: that of the metric of its name,
-    /// and events for counts that are no metric.
+    /// and events for counts without a metric.
     pub fn nature_in_summary(member: &str) -> Nature {
         match Self::named(member) {
             Some(metric) => metric.nature(),

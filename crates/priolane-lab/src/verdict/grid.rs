@@ -191,7 +191,7 @@ impl<'a> Grid<'a> {
         (seeds.into_iter().zip(values).collect(), gaps)
     }
 
-    /// Returns both parts of a metric for a seed; of one that is no quotient, the second is 1.
+    /// Returns both parts of a metric for a seed; of one that is not a quotient, the second is 1.
     fn parts(&self, path: &MetricPath, point: usize, seed: u64) -> Result<(Part, Part), MissingValue> {
         let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
         let metric = path.measure.metric;

@@ -215,7 +215,7 @@ fn change_of(changes: &[f64], average: Average, nature: Nature) -> Estimate {
     }
 }
 
-/// Returns the change that is none.
+/// Returns the value of a change that means no change.
 fn no_change(average: Average) -> f64 {
     match average {
         Average::Geometric => 1.0,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Columns are found by name; everything from `Summary` to the next header is skipped. Headers are subtracted from the
-//! bytes if packets are counted, and records are merged as in `records.rs`. Therefore pure acknowledgements are no flow
+//! bytes if packets are counted, and records are merged as in `records.rs`. Therefore pure acknowledgements are not a flow
 //! (docs/assumptions.md#import-netflow-payload). `sampling` multiplies the remaining bytes. Records with bytes in both
 //! directions (`obyt`) become two flows. If a column names the router (`ra`), a flow that several routers recorded is
 //! taken from the one with most bytes; without it, records of a flow that overlap in time are counted and noted.

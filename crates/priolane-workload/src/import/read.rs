@@ -64,7 +64,7 @@ pub fn read(
     Ok((into.finish(&lines)?, guess))
 }
 
-/// Returns the beginning of a text, or an error if it is none.
+/// Returns the beginning of a text, or an error if the bytes are not text.
 fn head<'a>(text: &'a mut dyn BufRead, file: &str) -> Result<&'a [u8], InputError> {
     let fail = |what: String, fix: &str| InputError::new(file, None, "", what, fix);
     let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "Check the file"))?;

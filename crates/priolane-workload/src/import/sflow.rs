@@ -147,7 +147,7 @@ struct ParsedRecord<'a> {
     agent: Option<&'a str>,
 }
 
-/// Parses the sampled packet of a row, or returns why it is none of a flow.
+/// Parses the sampled packet of a row, or returns why the packet belongs to no flow.
 fn parse_record<'a>(
     into: &mut Collector<'_>,
     fields: &Fields,

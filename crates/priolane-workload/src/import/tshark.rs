@@ -140,7 +140,7 @@ struct ParsedRecord {
     syn: Option<bool>,
 }
 
-/// Parses the packet of a row, or returns why it is none of a flow.
+/// Parses the packet of a row, or returns why the packet belongs to no flow.
 fn parse_record(
     into: &mut Collector<'_>,
     fields: &Fields,

@@ -35,7 +35,7 @@ impl LastFound {
 }
 
 impl fmt::Debug for LastFound {
-    /// Omits the content: it is no state, because it changes no answer.
+    /// Omits the content: it is not state, because it changes no answer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LastFound")
     }

@@ -375,7 +375,7 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    /// Decodes a SYNC from a sender with data packets of `mss` bytes; `None` if `packet` is no SYNC.
+    /// Decodes a SYNC from a sender with data packets of `mss` bytes; `None` if `packet` is not a SYNC.
     pub(super) fn of(packet: &Packet<TokenMessage>, mss: u64) -> Option<Self> {
         match packet.body {
             TokenMessage::Sync { size, deadline, unscheduled, asked } => {
