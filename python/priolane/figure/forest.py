@@ -19,6 +19,8 @@ from priolane.figure.scales import Linear, Log
 _FURTHEST = 5.0
 _ROOM = 1.06
 _LABEL_SHARE = 0.46
+# Of a label, what its place may take.
+_PLACE_SHARE, _NARROW_PLACE_SHARE = 0.5, 0.34
 _NARROW_PX = 500.0
 _TOP, _BOTTOM = 26.0, 26.0
 _ROW, _NARROW_ROW = 28.0, 46.0
@@ -127,7 +129,7 @@ def _row(frame: _Frame, row: ForestRow, at: tuple[float, float], *, is_narrow: b
 
 def _label(frame: _Frame, row: ForestRow, y: float, *, is_narrow: bool) -> list[Markup]:
     room = (frame.right if is_narrow else frame.left - 2 * _GAP) - _SIGN_PX
-    place = shortened(row.place, room / 2, LABEL_PX)
+    place = shortened(row.place, (_NARROW_PLACE_SHARE if is_narrow else _PLACE_SHARE) * room, LABEL_PX)
     used = width_of(place, LABEL_PX) + (8 if place else 0)
     says = shortened(row.text, room - used, LABEL_PX)
     where = element("tspan", {"class": "place"}, escape(f"  {place}")) if place else Markup()

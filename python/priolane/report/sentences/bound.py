@@ -1,5 +1,7 @@
 """Claims that a metric, or the ratio of two, is in a range."""
 
+import math
+
 from priolane.report.model import Claim
 from priolane.report.sentences.rows import values_text
 from priolane.report.sentences.values import Detail, number_text
@@ -11,7 +13,8 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     above, below = claim.test.get("above"), claim.test.get("below")
 
     def beyond(mean: float) -> float:
-        return max(above - mean if above is not None else 0.0, mean - below if below is not None else 0.0)
+        # Below 0 within the band: the value that is nearest to an end is the furthest off.
+        return max(above - mean if above is not None else -math.inf, mean - below if below is not None else -math.inf)
 
     unit = claim.contrasts[0].unit
     ends = [f"{name} {number_text(end, unit)}" for name, end in (("above", above), ("below", below)) if end is not None]
