@@ -7,13 +7,17 @@ from priolane.report.axes import key_label, metrics_label
 
 TIME = "time"
 """The text in place of a swept key where x is simulated time."""
+SIZE = "size"
+"""The `by` of a panel whose x is the flow size, in bytes."""
+
+_ALONG = {TIME: "time (s)", SIZE: "flow size (B)"}
 
 Labels = tuple[str, str]
 
 
 def _by_key(metrics: Sequence[str], x_key: str | None) -> Labels:
-    """A swept key, or time, along x, and values of metrics along y."""
-    along = "time (s)" if x_key == TIME else key_label(x_key) if x_key else ""
+    """A swept key, time, or the flow size along x, and values of metrics along y."""
+    along = _ALONG.get(x_key, key_label(x_key)) if x_key else ""
     return along, metrics_label(metrics)
 
 

@@ -469,7 +469,7 @@ def _criterion(claim: Mapping[str, Any], unit: str) -> str:
 
 
 def _panel(value: Mapping[str, Any]) -> Panel:
-    kind, x_key = kind_of(value["kind"]), value["x"]
+    kind, x_key = kind_of(value["kind"]), value.get("by") or value["x"]
     read = value["series"]
     names = _metric_names(value["x_values"]) if kind.by_metric and x_key is None else {}
     series = tuple(_series(item, read, names) for item in read)

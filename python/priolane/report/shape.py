@@ -70,7 +70,7 @@ _PANEL = members(
         "x_values": many(value),
         "series": many(_SERIES),
     },
-    {"metrics": many(text), "rays": many(number), "published": many(_CURVE)},
+    {"metrics": many(text), "by": text, "rays": many(number), "published": many(_CURVE)},
 )
 LOOKS = many(members({"seeds": many(whole), "runs": text, "share": number}))
 """The looks at the claims of a directory."""

@@ -11,9 +11,10 @@ use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources
 
 use super::Seeds;
 use crate::metrics::metric::{Metric, Need, Scope};
+use crate::metrics::path::Measure;
 use crate::metrics::{ALL, ByName, SizeClass, path};
 use crate::panels::published::{self, Curve, Overlay, PointConflict};
-use crate::panels::{Panel, X};
+use crate::panels::{By, Panel, X, by_size};
 use priolane_results::summary::PortSet;
 
 /// `[metrics]`.
@@ -188,8 +189,13 @@ pub(super) fn panel(
 ) -> Result<Panel, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
     let mut panel: Option<Panel> = found.keep(field.keys());
-    if panel.as_ref().is_some_and(|panel| panel.kind.x == X::Required && panel.x.is_none()) {
-        found.keep(field.table()?.need("x", "x = \"group.all.load.value\": the swept key").map(drop));
+    if panel
+        .as_ref()
+        .is_some_and(|panel| panel.kind.x == X::Required && panel.x.is_none() && panel.by.is_none())
+    {
+        found.keep(
+            field.table()?.need("x", "x = \"group.all.load.value\", a swept key, or by = \"size\"").map(drop),
+        );
     }
     if let Some(x) =
         field.inner("x").filter(|_| panel.as_ref().is_some_and(|panel| panel.kind.x == X::Absent))
@@ -201,11 +207,23 @@ pub(super) fn panel(
     }
     let items = |key| field.inner(key).and_then(|list| list.list().ok()).unwrap_or_default();
     found.each(items("metrics"), |metric| names.short(&metric));
+    if panel.as_ref().is_some_and(|panel| panel.by == Some(By::Size)) {
+        let metrics = field.inner("metric").into_iter().chain(items("metrics"));
+        found.each(metrics, |metric| by_size(&metric));
+    }
     found.each(items("schemes"), |scheme| names.scheme(&scheme, scheme.text()?));
     if let (Some(panel), Some(published)) = (&mut panel, field.inner("published")) {
         panel.curves = found.keep(curves(&published, panel, names, sources)).unwrap_or_default();
     }
     found.done(panel)
+}
+
+/// Checks that a metric has values by flow size. What is no metric at all is a mistake of its own.
+fn by_size(field: &Field<'_>) -> Result<(), InputError> {
+    match Measure::parse(field.text()?).ok().and_then(|measure| by_size::refuse(&measure)) {
+        Some((what, fix)) => Err(field.error(what, fix)),
+        None => Ok(()),
+    }
 }
 
 /// Reads the published curves of a panel; `field` is its key `published`.

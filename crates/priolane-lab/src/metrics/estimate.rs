@@ -140,6 +140,18 @@ impl Estimate {
         }
     }
 
+    /// Returns the estimate with its mean at `mean`, and its interval moved with it on its scale; it decides no claim.
+    #[must_use]
+    pub fn moved_to(self, mean: f64) -> Self {
+        let moved = |x: f64| match (self.average, self.mean) {
+            (Average::Geometric, Some(old)) => x / old * mean,
+            (Average::Arithmetic, Some(old)) => x - old + mean,
+            (_, None) => x,
+        };
+        let (low, high) = (self.low.map(moved), self.high.map(moved));
+        Self { mean: Some(mean), low, high, sample: None, ..self }
+    }
+
     /// Returns the estimate with its ends within `range`, outside of which no value of the metric lies.
     #[must_use]
     pub fn within(self, (least, most): (f64, f64)) -> Self {

@@ -14,6 +14,7 @@ mod deadlines;
 pub mod effective;
 pub mod estimate;
 mod fct;
+pub(crate) mod flow_statistic;
 pub mod interval;
 pub mod ladder;
 pub mod metric;

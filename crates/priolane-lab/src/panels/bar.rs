@@ -12,6 +12,7 @@ pub(crate) const BAR: PanelKind = PanelKind {
     name: "bar",
     summary: "a group of bars per metric, or per value of a swept key",
     x: X::Optional,
+    by: &[],
     axes: Axes::Values,
     overlay: Overlay::AtMarks,
     fill,

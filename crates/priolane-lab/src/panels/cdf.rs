@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, FlowValue, Mark, PanelInput, PanelKind, PanelReport, Series, X};
 use super::published::Overlay;
 use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::Metric;
@@ -13,6 +13,7 @@ pub(crate) const CDF: PanelKind = PanelKind {
     name: "cdf",
     summary: "the distribution of a metric over flows",
     x: X::Optional,
+    by: &[],
     axes: Axes::Values,
     overlay: Overlay::Drawn,
     fill,
@@ -26,7 +27,9 @@ fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> 
         let value = measure.metric.of_flow.ok_or_else(|| no_distribution(measure.metric))?;
         for &point in &drawn.points {
             for path in drawn.paths(measure) {
-                let mut seeds = drawn.values.flows(&path, point, value)?;
+                let flows = drawn.values.flows(&path, point, value)?;
+                let of_seed = |flows: &Vec<FlowValue>| flows.iter().map(|flow| flow.value).collect();
+                let mut seeds: Vec<Vec<f64>> = flows.iter().map(of_seed).collect();
                 seeds.iter_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
                 report.series.push(Series::of(&path, drawn.values.at(point), distribution(&seeds)));
             }

@@ -10,6 +10,7 @@ pub(super) const HEAT_MAP: PanelKind = PanelKind {
     name: "heat_map",
     summary: "a cell for each value of a swept key and each series",
     x: X::Required,
+    by: &[],
     axes: Axes::Values,
     overlay: Overlay::Absent,
     fill: line::fill,

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
-use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::by_size;
+use super::panel::{Axes, By, Mark, PanelInput, PanelKind, PanelReport, Series, X};
 use super::published::Overlay;
 
 /// A line per scheme over a swept key, or over time.
 pub const LINE: PanelKind = PanelKind {
     name: "line",
-    summary: "a line per scheme over a swept key, or over time",
+    summary: "a line per scheme over a swept key, over time, or by flow size",
     x: X::Required,
+    by: &[By::Size],
     axes: Axes::Values,
     overlay: Overlay::Drawn,
     fill,
@@ -19,9 +21,10 @@ pub const LINE: PanelKind = PanelKind {
 pub const TIME: &str = "time";
 
 pub(super) fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
-    match drawn.panel.x.as_deref().unwrap_or_default() {
-        TIME => over_time(drawn, report),
-        key => along(drawn, key, report),
+    match (drawn.panel.by, drawn.panel.x.as_deref().unwrap_or_default()) {
+        (Some(By::Size), _) => by_size::fill(drawn, report),
+        (None, TIME) => over_time(drawn, report),
+        (None, key) => along(drawn, key, report),
     }
 }
 

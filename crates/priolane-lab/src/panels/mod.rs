@@ -4,6 +4,7 @@
 //! `python/priolane/figure/panels` (pages) and `python/priolane/plots/panels` (PNG and PDF).
 
 mod bar;
+pub(crate) mod by_size;
 mod cdf;
 mod heat_map;
 mod line;
@@ -15,7 +16,7 @@ mod table;
 pub(crate) use self::bar::BAR;
 pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
-pub use self::panel::{Axes, Dot, Mark, PanelInput, Series, Values, X};
+pub use self::panel::{Axes, By, Dot, FlowValue, Mark, PanelInput, Series, Values, X};
 pub(crate) use self::panel::{Panel, PanelKind, PanelReport, SweptValues};
 #[cfg(test)]
 pub(crate) use self::scatter::SCATTER;

@@ -1,7 +1,7 @@
 //! Defines panels, their kinds and their data.
 
 use priolane_core::keys::{
-    Bounds, Form, KeyConflict, KeyError, Keys, NonEmpty, Schema, Value as KeyedValue, WrittenValue,
+    Bounds, Form, KeyConflict, KeyError, Keys, NonEmpty, Schema, Value as KeyedValue, Words, WrittenValue,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,6 +21,8 @@ pub struct PanelKind {
     pub summary: &'static str,
     /// Whether x must be given.
     pub x: X,
+    /// The properties of flows that may be along x in place of a swept key.
+    pub by: &'static [By],
     /// The quantities that the axes show.
     pub axes: Axes,
     /// Whether published curves can be drawn behind its own values.
@@ -38,6 +40,13 @@ pub enum X {
     Optional,
     /// It must not be given.
     Absent,
+}
+
+/// The property of flows that is along x: a panel then has a statistic of the flows in bins of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum By {
+    /// The flow size, in bins with equal numbers of flows.
+    Size,
 }
 
 /// The quantities that the axes of a panel show.
@@ -68,6 +77,10 @@ pub struct Panel {
     /// The swept key on the x axis, or `time`; required for `line` and `heat_map`.
     #[key(optional)]
     pub x: Option<String>,
+    /// For `line`, in place of `x`: the property of flows along x. `size`: `fct`, `slowdown` or a percentile of them against
+    /// flow size, in at most eight bins with equal numbers of flows.
+    #[key(optional)]
+    pub by: Option<By>,
     /// Label of the x axis.
     #[key(optional, shown = "depends on x")]
     pub x_label: Option<String>,
@@ -114,6 +127,7 @@ impl Panel {
     /// its own keys.
     fn check(&mut self) -> Result<(), KeyConflict> {
         self.one_of_both()?;
+        self.one_along_x()?;
         let own = [
             ("x_at", !self.x_at.is_empty()),
             ("y_at", !self.y_at.is_empty()),
@@ -140,6 +154,19 @@ impl Panel {
                 Err(KeyConflict::of("metrics", what, fix))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that a panel by a property of flows has no swept key along x, and is of a kind that can have one.
+    fn one_along_x(&self) -> Result<(), KeyConflict> {
+        let Some(by) = self.by else { return Ok(()) };
+        if !self.kind.by.contains(&by) {
+            let what = format!("a panel of kind {:?} does not have this key", self.kind.name);
+            return Err(KeyConflict::of("by", what, "kind = \"line\", or remove the key"));
+        }
+        match self.x {
+            Some(_) => Err(KeyConflict::of("by", "both x and by are set", "either x or by")),
+            None => Ok(()),
         }
     }
 
@@ -224,6 +251,9 @@ pub struct PanelReport {
     pub kind: &'static str,
     /// The swept key along x, if x is one.
     pub x: Option<String>,
+    /// The property of flows along x, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
     /// Label of the x axis.
     pub x_label: Option<String>,
     /// Label of the y axis.
@@ -237,7 +267,7 @@ pub struct PanelReport {
     /// Slopes of reference lines through the origin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rays: Vec<f64>,
-    /// The values along x, in order: those of the swept key, or the names of metrics; empty for `cdf`.
+    /// The values along x, in order: those of the swept key, or the names of metrics; empty for `cdf`, and if `by` is set.
     pub x_values: Vec<Value>,
     /// The series of marks.
     pub series: Vec<Series>,
@@ -253,6 +283,7 @@ impl PanelReport {
             title: panel.title.clone(),
             kind: panel.kind.name,
             x: panel.x.clone(),
+            by: panel.by.map(|By::Size| "size"),
             x_label: panel.x_label.clone(),
             y_label: panel.y_label.clone(),
             log_y: panel.log_y,
@@ -379,7 +410,16 @@ pub trait Values {
         path: &MetricPath,
         point: usize,
         value: fn(&FlowRow<'_>) -> Option<f64>,
-    ) -> Result<Vec<Vec<f64>>, String>;
+    ) -> Result<Vec<Vec<FlowValue>>, String>;
+}
+
+/// A value of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowValue {
+    /// Payload bytes of the flow.
+    pub bytes: u64,
+    /// The value.
+    pub value: f64,
 }
 
 #[cfg(test)]

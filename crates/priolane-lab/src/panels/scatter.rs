@@ -12,6 +12,7 @@ pub(crate) const SCATTER: PanelKind = PanelKind {
     summary: "a dot for each scheme and point: one metric along x, another along y, optionally a third as \
               its area; dots are connected along x, if it is set",
     x: X::Optional,
+    by: &[],
     axes: Axes::Metrics,
     overlay: Overlay::Absent,
     fill,

@@ -10,6 +10,7 @@ pub(super) const TABLE: PanelKind = PanelKind {
     name: "table",
     summary: "a row for each scheme and point of the sweep, a column for each metric; on the page and as CSV",
     x: X::Absent,
+    by: &[],
     axes: Axes::Values,
     overlay: Overlay::Absent,
     fill: bar::fill,

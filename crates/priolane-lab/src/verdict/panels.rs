@@ -9,7 +9,7 @@ use crate::metrics::estimate::Estimate;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
 use crate::metrics::{ALL, SizeClass};
-use crate::panels::{Panel, PanelInput, PanelReport, Values};
+use crate::panels::{FlowValue, Panel, PanelInput, PanelReport, Values};
 use priolane_results::flows::FlowRow;
 
 /// Returns the data of all panels, and warnings.
@@ -67,12 +67,15 @@ impl Values for Grid<'_> {
         path: &MetricPath,
         point: usize,
         value: fn(&FlowRow<'_>) -> Option<f64>,
-    ) -> Result<Vec<Vec<f64>>, String> {
+    ) -> Result<Vec<Vec<FlowValue>>, String> {
         let name = &path.measure.class;
         let known = self.classes().iter().find(|class| class.name == *name).cloned();
         let class = known.or_else(|| (name == ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{name}` is not a size class"))?;
-        let value = |flow: &FlowRow| value(flow).filter(|_| class.counts_row(flow));
+        let value = |flow: &FlowRow| {
+            let value = value(flow).filter(|_| class.counts_row(flow))?;
+            Some(FlowValue { bytes: flow.bytes?, value })
+        };
         // The flows of all runs of a seed.
         let of_seed = |&seed: &u64| {
             let mut values = Vec::new();

@@ -411,6 +411,7 @@ fn panel(kind: &'static PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
         title: "P".into(),
         kind,
         x: x.map(str::to_owned),
+        by: None,
         x_label: None,
         metric: None,
         metrics: metrics.iter().map(|&m| m.to_owned()).collect(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::metrics::estimate::{Estimate, Nature};
-use crate::panels::PanelReport;
+use crate::panels::{By, PanelReport};
 use crate::verdict::decision::Seeds;
 use crate::verdict::unfit::LoadDeviation;
 
@@ -217,6 +217,30 @@ fn a_distribution_gives_the_mean_over_seeds_of_the_part_of_flows_at_or_below_eac
     for what in ["panel \"P\": a cdf can show fct or", "panel \"P\": `nobody` is not a size class"] {
         assert!(report.warnings.iter().any(|w| w.starts_with(what)), "{:?}", report.warnings);
     }
+}
+
+#[test]
+fn a_panel_by_size_pools_the_flows_of_all_seeds_and_tells_where_flows_are_too_few() {
+    let mut plan = plan_of(Vec::new());
+    let by_size = |metric| Panel { by: Some(By::Size), at: at(0.5), ..panel(&LINE, None, &[metric]) };
+    plan.experiment.panels = vec![by_size("fct.all"), by_size("fct_p50.all"), by_size("fct_p99.all")];
+    let report = report_of(&plan, &[]);
+    // Flows take 5, 10, 15 and 20 ms times their seed, 1 to 3, and half of that under `nos2`: the mean of the twelve is 25
+    // ms, and the sixth of 5, 10, 10, 15, 15, 20, 20, 30, 30, 40, 45 and 60 ms is 20 ms.
+    for (panel, of_dctcp) in report.panels.iter().zip([0.025, 0.020]) {
+        let [dctcp, nos2] = &panel.series[..] else { panic!("a line for each scheme: {panel:?}") };
+        for (series, expected) in [(dctcp, of_dctcp), (nos2, of_dctcp / 2.0)] {
+            let [mark] = &series.points[..] else { panic!("ten flows make one bin: {series:?}") };
+            assert!((mark.y.mean.unwrap() / expected - 1.0).abs() < 1e-9, "{mark:?}");
+            assert!(mark.y.ends().is_some_and(|(low, high)| low < expected && expected < high), "{mark:?}");
+            assert_eq!(mark.y.n, 3);
+        }
+    }
+    assert!(report.panels[2].series.iter().all(|series| series.points.is_empty()));
+    let few = "panel \"P\": fct_p99.all: too few flows of some scheme finished for one bin of sizes";
+    assert!(report.warnings.contains(&few.to_owned()), "{:?}", report.warnings);
+    let written = serde_json::to_value(&report.panels[0]).unwrap();
+    assert_eq!((&written["by"], &written["x"]), (&json!("size"), &Value::Null));
 }
 
 #[test]
