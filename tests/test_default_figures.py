@@ -13,7 +13,7 @@ import pytest
 
 import factories
 from priolane._core import InputError
-from priolane.report.default_figures import DefaultFigure, default_figures, pooled_quantile
+from priolane.report.default_figures import DefaultFigure, default_figures, drawn_points, pooled_quantile
 from priolane.report.over_time import over_time
 from priolane.report.overview import overview
 from priolane.report.write import write_report
@@ -24,16 +24,16 @@ Flow = tuple[int, float | None]
 Flows = Sequence[Flow]
 
 
-def write_flows(results: Results, scheme: str, seed: int, flows: Flows, *, timeouts: int = 0) -> None:
-    """Gives the run of a scheme and seed at load 0.8 flows of (bytes, slowdown), each 1 ms long if it is alone."""
-    run = next(run for run in results.select(scheme, {factories.LOAD: 0.8}) if run.seed == seed)
+def write_flows(
+    results: Results, scheme: str, seed: int, flows: Flows, *, timeouts: int = 0, load: float = 0.8
+) -> None:
+    """Gives the run of a scheme and seed at a load flows of (bytes, slowdown), each 1 ms long if it is alone."""
+    run = next(run for run in results.select(scheme, {factories.LOAD: load}) if run.seed == seed)
     directory = results.directory / run.id
     bare = 10**9
     fct = [None if slowdown is None else round(slowdown * bare) for _, slowdown in flows]
     table = {
         "flow": pa.array(range(len(flows)), pa.uint32()),
-        "src": pa.array([0] * len(flows), pa.uint32()),
-        "dst": pa.array([1] * len(flows), pa.uint32()),
         "bytes": pa.array([size for size, _ in flows], pa.uint64()),
         "fct_ps": pa.array(fct, pa.uint64()),
         "bare_fct_ps": pa.array([bare] * len(flows), pa.uint64()),
@@ -74,7 +74,32 @@ def test_bins_have_equal_numbers_of_flows_and_their_quantiles(bare: Results) -> 
     assert [mark.estimate.mean for mark in median] == [25.0 * nth + 13 for nth in range(8)]
     # Two seeds have no interval.
     assert {mark.estimate.low for mark in (*tail, *median)} == {None}
-    assert "at load 0.8" in found[P99].caption
+    assert (found[P99].point, found[P99].others) == ("load 0.8", ())
+
+
+def test_figures_of_flows_are_of_each_point_of_a_short_sweep(bare: Results) -> None:
+    # The slowdown of all flows is 2 at load 0.5, and 3 at 0.8.
+    for at_load, slowdown in ((0.5, 2.0), (0.8, 3.0)):
+        for scheme in factories.SCHEMES:
+            for seed in factories.SEEDS:
+                write_flows(bare, scheme, seed, [(1000 * nth, slowdown) for nth in range(1, 101)], load=at_load)
+    found = figures(bare)
+    for name in (P99, P50):
+        at = {
+            one.point: {mark.estimate.mean for mark in one.panel.series[0].marks} for one in found[name].at_all_points
+        }
+        assert at == {"load 0.5": {2.0}, "load 0.8": {3.0}}
+    assert [one.number for one in found[FCT].at_all_points] == [0, 1]
+    page = write_report(load(bare.directory)).read_text(encoding="utf-8")
+    assert page.count('data-point="0"') == page.count('data-at="0"') == 3
+    # Without scripts the last point is shown, and no button.
+    assert page.count('<div data-at="0" hidden="">') == page.count('<div data-at="1">') == 3
+    assert page.count('aria-label="Point of the sweep" hidden=""') == 3
+
+
+def test_a_long_sweep_is_drawn_at_its_first_middle_and_last_point() -> None:
+    assert [drawn_points(count) for count in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
+    assert [drawn_points(count) for count in (4, 5, 8)] == [[0, 1, 3], [0, 2, 4], [0, 3, 7]]
 
 
 def test_flows_of_one_size_are_one_bin(bare: Results) -> None:
@@ -199,17 +224,18 @@ def test_a_page_without_panels_has_the_figures_by_default_with_their_csv(bare: R
             write_flows(bare, scheme, seed, flows)
     page = write_report(load(bare.directory)).read_text(encoding="utf-8")
     assert "The experiment states no [[panel]]: these are the figures by default." in page
-    # The fourth one is of claims.
-    assert page.count('<figure class="figure') == 4
+    assert page.count('<figure class="figure') == 3
     assert page.count('<figure class="figure hero"') == 1
     assert {path.name for path in (bare.directory / "figures").glob("panel-*")} == {
         f"panel-{nth}.csv" for nth in (1, 2, 3)
     }
 
 
-def test_a_report_with_panels_has_no_figures_by_default(tmp_path: Path) -> None:
+def test_a_report_with_panels_reads_no_flows(tmp_path: Path) -> None:
     results = load(factories.make_results(tmp_path / "grid", panels=1))
-    assert "by default" not in write_report(results).read_text(encoding="utf-8")
+    for run in results.runs:
+        (results.directory / run.id / "flows.parquet").write_bytes(b"no table")
+    assert "by default" not in write_report(load(results.directory)).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

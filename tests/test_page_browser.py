@@ -14,6 +14,7 @@ from adversarial import ADVERSARIAL, spoil
 from priolane.report.write import write_report
 from priolane.results import Results, load
 from rings import cases
+from test_default_figures import write_flows
 from test_metrics_table import VALUES, panel
 from test_over_time import US, port, write_series
 
@@ -145,6 +146,43 @@ def test_a_button_takes_a_scheme_out_of_all_figures_and_back(page: browser.Page)
     assert [line.split()[0] for line in page.value(TIP)[1:]] == ["nos2", "es8"]
     page.value(f"{button}.click()")
     assert page.value(seen) == before
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of default figures at two loads, with slowdowns of 2 at the lower one and 3 at the higher."""
+    results = load(factories.make_results(tmp_path_factory.mktemp("swept") / "grid", panels=0))
+    for at, slowdown in ((0.5, 2.0), (0.8, 3.0)):
+        for scheme in factories.SCHEMES:
+            for seed in factories.SEEDS:
+                write_flows(results, scheme, seed, [(1000 * nth, slowdown) for nth in range(1, 101)], load=at)
+    return write_report(load(results.directory))
+
+
+# What is shown of the figures of flows: the points that are named, and the pressed buttons that can be seen.
+POINTS = """(() => { const seen = (css) => [...document.querySelectorAll(css)].filter(e => e.getClientRects().length);
+return [seen('.pointname').map(e => e.textContent), seen('.points [aria-pressed="true"]').map(e => e.textContent)]; })()"""
+LOW, HIGH = "load.value = 0.5", "load.value = 0.8"
+
+
+def test_a_button_shows_all_figures_of_flows_at_another_point_of_the_sweep(blank: browser.Page, swept: Path) -> None:
+    blank.open(swept)
+    assert blank.complaints() == []
+    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, [HIGH] * 3]
+    button = "document.querySelector('[data-point=\"0\"]')"
+    blank.value(f"{button}.focus()")
+    blank.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", text="\r", windowsVirtualKeyCode=13)
+    assert blank.value(POINTS) == [[f"at {LOW}"] * 3, [LOW] * 3]
+    # The drawing that is shown now reads its own values.
+    blank.point_at("[data-at='0'] svg.fig .m[data-k='3']")
+    assert blank.value(TIP)[1:] == [f"{scheme} 2.00, 2 seeds" for scheme in factories.SCHEMES]
+    blank.value(f"{button}.nextElementSibling.click()")
+    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, [HIGH] * 3]
+
+
+def test_without_scripts_the_last_point_of_the_sweep_is_shown_and_named(blank: browser.Page, swept: Path) -> None:
+    blank.open(swept, scripts=False)
+    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, []]
 
 
 # Bytes waiting at a port.

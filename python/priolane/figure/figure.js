@@ -1,6 +1,6 @@
 "use strict";
 // Reads the figures of a page, which are complete without it: values at the pointer or by arrow keys, schemes on and
-// off, zoom along x. Values are the titles of marks, or of strips across figures of many points.
+// off, points of a sweep, zoom along x. Values are the titles of marks, or of strips across figures of many points.
 const hidden = new Set();
 const tip = document.createElement("div");
 tip.className = "tip";
@@ -27,6 +27,19 @@ for (const button of document.querySelectorAll("button[data-chip]")) {
 }
 for (const hint of document.querySelectorAll(".hint")) hint.hidden = false;
 
+// All figures that are drawn at the chosen point of the sweep show it.
+for (const button of document.querySelectorAll("[data-point]")) {
+  const point = button.dataset.point;
+  button.parentElement.hidden = false;
+  button.addEventListener("click", () => {
+    for (const own of document.querySelectorAll(`[data-point="${point}"]`)) {
+      const figure = own.closest("figure");
+      for (const one of figure.querySelectorAll("[data-point]")) one.setAttribute("aria-pressed", String(one === own));
+      for (const part of figure.querySelectorAll("[data-at]")) part.hidden = part.dataset.at !== point;
+    }
+  });
+}
+
 // What readers step through: a place has a pixel, a head, and a line for each series that has a value there.
 const readPlaces = (svg, series, along) => {
   const places = new Map();
@@ -47,7 +60,7 @@ const readPlaces = (svg, series, along) => {
     }
   }
   // The wider drawing of a figure has the strips of both.
-  const wide = svg.closest("figure").querySelector("svg.fig");
+  const wide = svg.closest("[data-at], figure").querySelector("svg.fig");
   const [from, to] = [wide, svg].map((one) => one.dataset.plot.split(" ").map(Number));
   const [low, high] = along === "x" ? [0, 1] : [2, 3];
   for (const slot of wide.querySelectorAll(".slots rect")) {

@@ -1,11 +1,12 @@
 """Figures of experiments without panels: slowdown by flow size, completion times, goodput, and the longest queue.
 
-All but goodput, which is over the sweep, are of the last sweep point. Slowdowns are quantiles over the flows of all
-seeds together, in bins with equal numbers of flows; intervals are bootstrapped over seeds, of which it takes five.
+All but goodput, which is over the sweep, are of the last sweep point; those made of flows are also of other points.
+Slowdowns are quantiles over the flows of all seeds together, in bins with equal numbers of flows; intervals are
+bootstrapped over seeds, of which it takes five.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ _INTERVAL = (0.025, 0.975)
 # Of one seed in one bin: more values are thinned evenly, which moves quantiles by at most a part in a thousand.
 _MOST_VALUES = 1000
 _LOG_FROM = 10.0
+# Of sweeps with more points, three are drawn.
+_MOST_POINTS = 3
+_LEFT_OUT = "The first, the middle, and the last"
 _PS_PER_S = 1e12
 _PERCENTILES = {0.99: "99th percentile", 0.5: "median"}
 
@@ -46,6 +50,15 @@ class DefaultFigure:
     caption: str
     guides: tuple[Guide, ...] = ()
     lines: tuple[Line, ...] = ()
+    point: str = ""
+    number: int = 0
+    others: tuple["DefaultFigure", ...] = ()
+    """The same figure at earlier points of the sweep, each of which has its `point` and its `number`."""
+
+    @property
+    def at_all_points(self) -> tuple["DefaultFigure", ...]:
+        """The figures at all points that are drawn, this one last."""
+        return (*self.others, self)
 
 
 @dataclass(frozen=True)
@@ -65,17 +78,37 @@ class _Group:
 
 def default_figures(results: Results, view: Overview, traces: OverTime | None) -> list[DefaultFigure]:
     """The figures that the results have data for; raises `InputError` if a table of flows is damaged."""
-    point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
-    groups = _groups(results, point)
-    where = f" at {place_text(point)}" if point else ""
-    timeout_s = _timeout_s(results) if any(flows.timeouts for group in groups for flows in group.by_seed) else None
-    figures = [
-        *(_by_size(groups, share, where, timeout_s) for share in _LEAST_FLOWS),
-        _distribution(groups, where, timeout_s),
-        _goodput(view),
-        _longest_queue(traces),
-    ]
+    figures = [*_over_points(results), _goodput(view), _longest_queue(traces)]
     return [figure for figure in figures if figure is not None]
+
+
+def _over_points(results: Results) -> list[DefaultFigure | None]:
+    """The figures made of flows at the last sweep point, each with those at the other points that are drawn."""
+    points: list[Mapping[str, Any]] = []
+    for run in results.runs:
+        if run.point not in points:
+            points.append(run.point)
+    numbers = drawn_points(len(points))
+    left_out = "" if len(numbers) == len(points) else f" {_LEFT_OUT} of {len(points)} sweep points are drawn."
+    by_point = [_of_flows(results, points[number], number) for number in numbers]
+    found: list[DefaultFigure | None] = []
+    for *others, last in zip(*by_point, strict=True):
+        drawn = tuple(one for one in others if one is not None)
+        found.append(last and replace(last, others=drawn, caption=f"{last.caption}{left_out}"))
+    return found
+
+
+def drawn_points(count: int) -> list[int]:
+    """The numbers of the points of a sweep that are drawn: all of few, else the first, the middle, and the last."""
+    return list(range(count)) if count <= _MOST_POINTS else [0, (count - 1) // 2, count - 1]
+
+
+def _of_flows(results: Results, point: Mapping[str, Any], number: int) -> list[DefaultFigure | None]:
+    """The figures made of the flows at a sweep point."""
+    groups = _groups(results, point)
+    timeout_s = _timeout_s(results) if any(flows.timeouts for group in groups for flows in group.by_seed) else None
+    figures = [*(_by_size(groups, share, timeout_s) for share in _LEAST_FLOWS), _distribution(groups, timeout_s)]
+    return [one and replace(one, point=place_text(point), number=number) for one in figures]
 
 
 def queue_panel(traces: OverTime | None) -> Panel | None:
@@ -104,7 +137,7 @@ def _timeout_s(results: Results) -> float | None:
     return None if only is None else only / _PS_PER_S
 
 
-def _by_size(groups: Sequence[_Group], share: float, where: str, timeout_s: float | None) -> DefaultFigure | None:
+def _by_size(groups: Sequence[_Group], share: float, timeout_s: float | None) -> DefaultFigure | None:
     """A quantile of the slowdown against flow size."""
     import numpy as np  # noqa: PLC0415
 
@@ -137,7 +170,7 @@ def _by_size(groups: Sequence[_Group], share: float, where: str, timeout_s: floa
     )
     seeds = len(groups[0].by_seed)
     interval = "; bars: 95 % intervals, bootstrapped over seeds" if seeds >= _LEAST_SEEDS else ""
-    caption = f"{_PERCENTILES[share].capitalize()}{where}, in bins with equal numbers of flows{interval}."
+    caption = f"{_PERCENTILES[share].capitalize()}, in bins with equal numbers of flows{interval}."
     is_tail = share > 0.5
     guides = _timeout_guide(groups, list(zip(bins, middles, strict=True)), timeout_s) if is_tail else ()
     return DefaultFigure(panel, caption, guides)
@@ -202,7 +235,7 @@ def _timeout_guide(groups: Sequence[_Group], bins: Bins, timeout_s: float | None
     return (Guide(f"dotted: a flow that waits for one timeout, {exact_text(timeout_s, 's')}", points),)
 
 
-def _distribution(groups: Sequence[_Group], where: str, timeout_s: float | None) -> DefaultFigure | None:
+def _distribution(groups: Sequence[_Group], timeout_s: float | None) -> DefaultFigure | None:
     """The completion times of all measured flows; those that did not finish are beyond all times."""
     import numpy as np  # noqa: PLC0415
 
@@ -230,7 +263,7 @@ def _distribution(groups: Sequence[_Group], where: str, timeout_s: float | None)
         series=tuple(series),
     )
     lines = () if timeout_s is None else (Line(f"timeout {exact_text(timeout_s, 's')}", x=timeout_s),)
-    return DefaultFigure(panel, f"All measured flows{where}, all seeds together.", lines=lines)
+    return DefaultFigure(panel, "All measured flows, all seeds together.", lines=lines)
 
 
 def _goodput(view: Overview) -> DefaultFigure | None:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from priolane.figure.draw import Figure, draw_panel, draw_plot, draw_thumbnail
 from priolane.figure.palette import Entry, SeriesStyles
 from priolane.figure.panels import plot_of
+from priolane.figure.sweep import AtPoint, draw_sweep
 from priolane.report.default_figures import DefaultFigure, default_figures, queue_panel
 from priolane.report.model import Claim, Panel, Report
 from priolane.report.over_time import OverTime, over_time
@@ -52,7 +53,7 @@ def page_figures(results: Results, view: Overview) -> PageFigures:
     defaults = [] if report.panels else default_figures(results, view, traces)
     # The default figure of the longest queue shows the same readings.
     left = [panel for panel in _panels_of(traces) if not defaults or panel is not queue_panel(traces)]
-    panels = [default.panel for default in defaults] or list(report.drawn)
+    panels = [one.panel for default in defaults for one in default.at_all_points] or list(report.drawn)
     styles = SeriesStyles([*panels, *left], leading_names(report))
     hero = 0 if defaults else hero_of(panels, report.lead)
     figures = (
@@ -103,10 +104,14 @@ def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str, hero: int
 
 
 def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFigure:
-    plot = plot_of(default.panel, styles)
-    plot = replace(plot, guides=default.guides, lines=(*plot.lines, *default.lines))
-    drawn = draw_plot(plot, f"f{nth}", HERO_PX if nth == 0 else None)
-    return ShownFigure(default.panel, Figure(drawn, plot.is_wide), nth + 1, default.caption)
+    drawn, is_wide = [], False
+    for one in default.at_all_points:
+        plot = plot_of(one.panel, styles)
+        plot = replace(plot, guides=one.guides, lines=(*plot.lines, *one.lines))
+        is_wide |= plot.is_wide
+        uid = f"f{nth}" if one is default else f"f{nth}p{one.number}"
+        drawn.append(AtPoint(one.number, one.point, draw_plot(plot, uid, HERO_PX if nth == 0 else None)))
+    return ShownFigure(default.panel, Figure(draw_sweep(drawn), is_wide), nth + 1, default.caption)
 
 
 def leading_names(report: Report) -> list[str]:
