@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -129,6 +130,15 @@ def test_a_block_without_flows_of_the_first_goal_has_no_score() -> None:
     goals, _ = read_goals(["p99.small < 1ms"])
     found = scores(goals, {"a": {1: {"fct_p99.small": 1e-3}, 2: {"fct_p99.small": None}}})
     assert list(found["a"]) == [1]
+
+
+def test_without_pandas_a_flow_list_is_refused_with_the_extra_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _recorded(tmp_path)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"advise needs pandas.*; pip install 'priolane\[pandas\]'"):
+        read_flows(path)
 
 
 def test_every_mistake_of_a_fabric_has_a_line(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import factories
 import priolane
 from priolane import InputError, load
+from priolane.report.write import write_report
 from priolane.results import Results
 
 
@@ -105,6 +106,29 @@ def test_without_polars_the_message_says_what_to_install(results: Results, monke
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match="pip install polars"):
         results.to_polars()
+
+
+@pytest.fixture
+def no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pandas is not installed: its import fails."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pandas"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+
+@pytest.mark.usefixtures("no_pandas")
+@pytest.mark.parametrize("frame", ["summary", "to_pandas"])
+def test_without_pandas_the_message_names_the_extra(results: Results, frame: str) -> None:
+    with pytest.raises(ImportError, match=rf"{frame} needs pandas.*; pip install 'priolane\[pandas\]'"):
+        getattr(results, frame)()
+
+
+@pytest.mark.usefixtures("no_pandas")
+def test_all_else_of_results_takes_no_pandas(results: Results, tmp_path: Path) -> None:
+    assert results.to_arrow("summary", scheme="pias").num_rows == 2 * 2 * 2
+    assert results.to_csv(tmp_path / "summary.csv").read_text(encoding="utf-8").startswith('"run","scheme"')
+    assert "priolane[pandas]" in results._repr_html_()
+    assert write_report(results).is_file()
 
 
 def test_functions_of_the_package_are_functions_in_every_order(results: Results) -> None:

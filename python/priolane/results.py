@@ -21,6 +21,7 @@ from priolane.csv_text import csv_cell
 from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json, read_record, run_id
 from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import open_regular, write_whole
+from priolane.frames import load_pandas
 from priolane.report.model import Report
 from priolane.report.shape import LOOKS
 from priolane.url import is_url
@@ -151,20 +152,19 @@ class Results:
     def summary(self) -> "pd.DataFrame":
         """One row per run and size class: flows, mean and percentile FCT in seconds, slowdowns.
 
-        Sweep keys are columns under their dotted names. Points that share a run have a row each.
+        Sweep keys are columns under their dotted names. Points that share a run have a row each. Raises `ImportError`
+        with what to install where there is no pandas.
         """
-        return self._summary(self.runs)
+        frame: pd.DataFrame = load_pandas("summary").DataFrame(self._summary(self.runs))
+        return frame
 
-    def _summary(self, runs: Sequence[PlannedRun]) -> "pd.DataFrame":
-        import pandas as pd  # noqa: PLC0415
-
-        rows = [
+    def _summary(self, runs: Sequence[PlannedRun]) -> list[dict[str, Any]]:
+        return [
             {"run": run.id, "scheme": run.scheme, **run.point, "seed": run.seed, "class": name, **values}
             for run in runs
             if run.id in self.records
             for name, values in self.records[run.id]["summary"].items()
         ]
-        return pd.DataFrame(rows)
 
     def to_arrow(
         self, table: Table = "summary", scheme: str | None = None, point: Mapping[str, Any] | None = None
@@ -178,22 +178,23 @@ class Results:
             return self._table(f"{table}.parquet", scheme, point)
         import pyarrow as pa  # noqa: PLC0415
 
-        frame = self._summary(self._chosen(scheme, point))
-        if frame.empty:
+        rows = self._summary(self._chosen(scheme, point))
+        if not rows:
             raise KeyError(f"no run of {self.directory} has a summary for that scheme and point")
         columns: dict[str, pa.Array] = {}
-        for name in frame.columns:
-            values = [None if value != value else value for value in frame[name]]  # noqa: PLR0124 - NaN is missing
+        for name in dict.fromkeys(name for row in rows for name in row):
+            values = [row.get(name) for row in rows]
             try:
-                columns[str(name)] = pa.array(values)
+                columns[name] = pa.array(values)
             except (pa.ArrowInvalid, pa.ArrowTypeError):
-                columns[str(name)] = pa.array([json.dumps(value) for value in values])
+                columns[name] = pa.array([json.dumps(value) for value in values])
         return pa.table(columns)
 
     def to_pandas(
         self, table: Table = "summary", scheme: str | None = None, point: Mapping[str, Any] | None = None
     ) -> "pd.DataFrame":
-        """`to_arrow` as a pandas data frame."""
+        """`to_arrow` as a pandas data frame; raises `ImportError` with what to install where there is no pandas."""
+        load_pandas("to_pandas")
         frame: pd.DataFrame = self.to_arrow(table, scheme, point).to_pandas()
         return frame
 
@@ -232,14 +233,16 @@ class Results:
 
     def _repr_html_(self) -> str:
         """For notebooks: the same line, claims as sentences, the first figure, and a table of the means over seeds by
-        scheme, sweep point and size class."""
-        import pandas as pd  # noqa: PLC0415
-
+        scheme, sweep point and size class. Without pandas, a line says what the table takes."""
         from priolane.notebook import claims_html, figure_html  # noqa: PLC0415 - it imports this module
 
         line = f"<p><b>{html.escape(self.title)}</b>: {self._there()} in {html.escape(str(self.directory))}</p>"
         with suppress(InputError):
             line += claims_html(self.report) + figure_html(self.directory)
+        try:
+            pd = load_pandas("the table of means")
+        except ImportError as error:
+            return f"{line}<p>{html.escape(str(error))}</p>"
         frame = self.summary()
         if frame.empty:
             return line

@@ -15,15 +15,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes, in_class
 from priolane.advice.recording import read_recording
 from priolane.files import open_regular, write_whole
+from priolane.frames import load_pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("start_ns", "src", "dst", "bytes")
 # The limit of flow lists in `priolane_source::disk`.
@@ -53,7 +56,7 @@ class FlowTable:
     names in the column `group`, such as tenants, or one name for all flows."""
 
     path: Path
-    rows: pd.DataFrame
+    rows: "pd.DataFrame"
     at_ns: Sizes
     groups: tuple[str, ...] = (GROUP,)
 
@@ -101,7 +104,14 @@ def read_flows(path: Path) -> FlowTable:
 
 def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = ()) -> FlowTable:
     """The flow list in `source`, called `path` in messages: as `read_flows` has it. With `names`, the column `group`
-    has numbers of them."""
+    has numbers of them.
+
+    Raises `InputError` if it is no flow list, and if pandas is not installed.
+    """
+    try:
+        pd = load_pandas("advise")
+    except ImportError as error:
+        raise InputError(str(error)) from error
     try:
         rows = pd.read_csv(source, dtype={"after": "string", "group": "string"}, skipinitialspace=True)
     except (ValueError, UnicodeDecodeError) as error:
@@ -129,7 +139,7 @@ def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = 
     return table
 
 
-def _name_groups(path: Path, rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+def _name_groups(path: Path, rows: "pd.DataFrame", names: Sequence[str]) -> tuple[str, ...]:
     """The names of groups, in the order of `names` or of their first flow; puts them in the place of numbers."""
     if "group" not in rows:
         return (GROUP,)
@@ -146,7 +156,7 @@ def _name_groups(path: Path, rows: pd.DataFrame, names: Sequence[str]) -> tuple[
     return found
 
 
-def _starts(path: Path, rows: pd.DataFrame) -> Sizes:
+def _starts(path: Path, rows: "pd.DataFrame") -> Sizes:
     at: Sizes = rows["start_ns"].to_numpy(dtype=float).copy()
     if "after" not in rows or not rows["after"].notna().any():
         return at
@@ -225,12 +235,12 @@ class Blocks:
         """The start of the measured part of a block, in the list's time."""
         return float(self.table.at_ns.min()) + (number - 1) * self.period_ns
 
-    def measured(self, numbers: Sequence[int]) -> pd.DataFrame:
+    def measured(self, numbers: Sequence[int]) -> "pd.DataFrame":
         """The rows of the measured parts of blocks."""
         number, after = self._places
         return self.table.rows[np.isin(number, np.asarray(numbers)) & (after < self.length_ns)]
 
-    def rows(self, number: int, squeeze: float = 1.0, group: str | None = None) -> pd.DataFrame:
+    def rows(self, number: int, squeeze: float = 1.0, group: str | None = None) -> "pd.DataFrame":
         """A block as a list that starts at 0, its warm-up before it; `squeeze` above 1 brings flows closer together.
 
         With `group`, only the flows of that group. Flows that wait for flows outside the list start by themselves.

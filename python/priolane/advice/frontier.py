@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from priolane.advice.answer import Advice, estimate, estimates
 from priolane.advice.fabric import in_class
@@ -15,6 +15,9 @@ from priolane.report.estimate import Estimate
 from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import fitting
 from priolane.results import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_SERIES = 16
 _DECADE = 10.0
@@ -43,7 +46,7 @@ def alone(
     return found
 
 
-def _coflows(flows: pd.DataFrame) -> pd.DataFrame:
+def _coflows(flows: "pd.DataFrame") -> "pd.DataFrame":
     """Coflows in the place of flows: none is done before its last flow would be alone in the network."""
     flows = flows[flows["coflow"].notna()].assign(end=flows["start_ps"] + flows["bare_fct_ps"])
     of = flows.groupby(["seed", "group", "coflow"], observed=True)
@@ -51,7 +54,7 @@ def _coflows(flows: pd.DataFrame) -> pd.DataFrame:
     return found.assign(bare_fct_ps=found["end"] - found["start"])
 
 
-def _of_block(goal: Goal, block: pd.DataFrame) -> float | None:
+def _of_block(goal: Goal, block: "pd.DataFrame") -> float | None:
     quantity = goal.quantity
     if quantity.is_of_deadlines:
         block = block[block["deadline_ps"].notna()]
