@@ -1,6 +1,5 @@
 """Panels by flow size: the bins, values, and axes of a real run, worked out again by numpy from its table of flows."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -159,30 +159,31 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(load(results.directory))
 
 
-# What is shown of the figures of flows: the points that are named, and the pressed buttons that can be seen.
+# What can be seen of the figures of flows: the points that are drawn, their names, and the buttons that are pressed.
 POINTS = """(() => { const seen = (css) => [...document.querySelectorAll(css)].filter(e => e.getClientRects().length);
-return [seen('.pointname').map(e => e.textContent), seen('.points [aria-pressed="true"]').map(e => e.textContent)]; })()"""
+return [seen('[data-at]').map(e => e.dataset.at), seen('.pointname').map(e => e.textContent),
+seen('.points [aria-pressed="true"]').map(e => e.textContent)]; })()"""
 LOW, HIGH = "load.value = 0.5", "load.value = 0.8"
 
 
 def test_a_button_shows_all_figures_of_flows_at_another_point_of_the_sweep(blank: browser.Page, swept: Path) -> None:
     blank.open(swept)
     assert blank.complaints() == []
-    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, [HIGH] * 3]
+    assert blank.value(POINTS) == [["1"] * 3, [], [HIGH] * 3]
     button = "document.querySelector('[data-point=\"0\"]')"
     blank.value(f"{button}.focus()")
     blank.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", text="\r", windowsVirtualKeyCode=13)
-    assert blank.value(POINTS) == [[f"at {LOW}"] * 3, [LOW] * 3]
+    assert blank.value(POINTS) == [["0"] * 3, [], [LOW] * 3]
     # The drawing that is shown now reads its own values.
     blank.point_at("[data-at='0'] svg.fig .m[data-k='3']")
     assert blank.value(TIP)[1:] == [f"{scheme} 2.00, 2 seeds" for scheme in factories.SCHEMES]
     blank.value(f"{button}.nextElementSibling.click()")
-    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, [HIGH] * 3]
+    assert blank.value(POINTS) == [["1"] * 3, [], [HIGH] * 3]
 
 
 def test_without_scripts_the_last_point_of_the_sweep_is_shown_and_named(blank: browser.Page, swept: Path) -> None:
     blank.open(swept, scripts=False)
-    assert blank.value(POINTS) == [[f"at {HIGH}"] * 3, []]
+    assert blank.value(POINTS) == [["1"] * 3, [f"at {HIGH}"] * 3, []]
 
 
 # Bytes waiting at a port.

@@ -94,7 +94,8 @@ def _over_points(results: Results) -> list[DefaultFigure | None]:
     found: list[DefaultFigure | None] = []
     for *others, last in zip(*by_point, strict=True):
         drawn = tuple(one for one in others if one is not None)
-        found.append(last and replace(last, others=drawn, caption=f"{last.caption}{left_out}"))
+        caption = left_out if drawn else ""
+        found.append(last and replace(last, others=drawn, caption=f"{last.caption}{caption}"))
     return found
 
 
