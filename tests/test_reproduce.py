@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -291,3 +292,16 @@ def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: s
     tags = [Counter(re.findall(r"<(/?[a-zA-Z!]+)", page)) for page in pages]
     assert tags[0] == tags[1]
     assert 'href="a%20b/report.html"' in pages[1]
+
+
+def test_quick_figures_have_seeds_that_can_decide() -> None:
+    # Two seeds have an interval that is wider than most differences, and one has none.
+    few = {}
+    for figure in papers.find("all"):
+        assert figure.experiment is not None
+        quick = tomllib.loads(figure.experiment.read_text(encoding="utf-8")).get("quick", {})
+        seeds = quick.get("seeds", [])
+        count = len(seeds) if isinstance(seeds, list) else seeds
+        if quick and count < 3:
+            few[figure.key] = seeds
+    assert few == {}
