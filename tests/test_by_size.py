@@ -1,6 +1,5 @@
 """Panels by flow size: the bins, values, and axes of a real run, worked out again by numpy from its table of flows."""
 
-
 import numpy as np
 import pytest
 
@@ -71,12 +70,13 @@ def test_marks_are_the_statistic_of_the_flows_between_quantiles_of_size(results:
             assert mark.x == np.quantile(between, 0.5, method="inverted_cdf")
             p95 = np.quantile(flows["slowdown"], 0.95, method="inverted_cdf")
             expected = flows["fct_ps"].mean() / 1e12 if nth else p95
-            assert mark.estimate.mean == pytest.approx(expected, rel=1e-9)
-            assert mark.estimate.seeds == 3
-            low_end, high_end = mark.estimate.low, mark.estimate.high
-            assert low_end is not None
-            assert high_end is not None
-            assert low_end < mark.estimate.mean < high_end
+            of_mark = mark.estimate
+            assert of_mark.mean == pytest.approx(expected, rel=1e-9)
+            assert of_mark.seeds == 3
+            assert of_mark.low is not None
+            assert of_mark.high is not None
+            assert of_mark.mean is not None
+            assert of_mark.low < of_mark.mean < of_mark.high
 
 
 def test_the_axis_is_the_flow_size_in_decades(results: Results) -> None:

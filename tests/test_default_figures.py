@@ -34,6 +34,8 @@ def write_flows(
     fct = [None if slowdown is None else round(slowdown * bare) for _, slowdown in flows]
     table = {
         "flow": pa.array(range(len(flows)), pa.uint32()),
+        "src": pa.array([0] * len(flows), pa.uint32()),
+        "dst": pa.array([1] * len(flows), pa.uint32()),
         "bytes": pa.array([size for size, _ in flows], pa.uint64()),
         "fct_ps": pa.array(fct, pa.uint64()),
         "bare_fct_ps": pa.array([bare] * len(flows), pa.uint64()),
