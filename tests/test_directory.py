@@ -82,7 +82,7 @@ def test_only_listed_outputs_are_replaced_or_removed(
     assert main(["report", str(out)]) == 0
     left = sorted((out / "figures").iterdir())
     gone = "panel-2"
-    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.csv"}
+    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.csv", f"{gone}.svg"}
     assert mine.read_text() == "precious"
     # A file of the user's where a figure is to go is not replaced.
     new = out / "figures" / f"{gone}.csv"

@@ -1,7 +1,7 @@
-"""Counts the verdicts of the records in python/priolane/records, and writes the table of counts in README.md.
+"""Counts the verdicts of the records in python/priolane/records, and writes the sentence with the counts in README.md.
 
-`make ledger` writes it after records have changed; tests/test_ledger.py compares the table with the records. The site
-makes its ledger of the same records (tools/site_pages/ledger_pages.py).
+`make ledger` writes it after records have changed; tests/test_ledger.py compares it with the records. The site makes
+its ledger of the same records (tools/site_pages/ledger_pages.py).
 """
 
 import math
@@ -50,6 +50,14 @@ def counts(found: Sequence[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def sentence(found: Sequence[Record]) -> str:
+    """How many claims of the papers have each verdict."""
+    of_papers = [record for record in found if record.figure.partition("/")[0] in NAMES]
+    tally = _sum(record.counts(Source.PAPER) for record in of_papers)
+    shown = [f"{tally[verdict]} are {verdict.value}" for verdict in Verdict if tally[verdict]]
+    return f"Of {tally.total()} claims in {len(of_papers)} figures of five papers, {', '.join(shown)}.\n"
+
+
 def undecided(found: Sequence[Record]) -> str:
     """A section with what the undecided claims lack."""
     tally: Counter[str] = Counter()
@@ -86,12 +94,12 @@ def _lacks(reason: str, seeds: int) -> str:
 
 
 def readme(text: str, found: Sequence[Record]) -> str:
-    """README with the counts between its two marks."""
+    """README with the sentence between its two marks."""
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
         raise SystemExit(f"README.md has no lines {BEGIN.strip()} and {END.strip()} for the counts")
-    return before + BEGIN + counts(found) + END + after
+    return before + BEGIN + sentence(found) + END + after
 
 
 def shipped(directory: Path = RECORDS) -> list[Record]:
@@ -122,7 +130,7 @@ def estimate_text(item: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Writes the table."""
+    """Writes the sentence."""
     found = shipped()
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     print(f"README.md: verdicts of {len(found)} figures")

@@ -45,7 +45,7 @@ _OWN_NAME = re.compile(
 )
 # That both engines gave a run.
 _MARK = re.compile(r"[0-9a-f]{16}\.verified")
-_FIGURE = r"(panel-\d+|figure)\.(png|pdf)|(panel|table)-\d+\.csv|results\.csv"
+_FIGURE = r"(panel-\d+|figure)\.(png|pdf)|panel-\d+\.svg|(panel|table)-\d+\.csv|results\.csv"
 _OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/({_FIGURE})")
 # The directories that this command has had to itself.
 _written: set[Path] = set()

@@ -18,7 +18,10 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure or table of a paper, or of ours. `experiment` is its experiment file, `None` where there is none yet."""
+    """A figure or table of a paper, or of ours. `experiment` is its experiment file, `None` where there is none yet.
+
+    `conclusion` is what the recorded verdicts come to, in a sentence; most figures have none.
+    """
 
     paper: str
     id: str
@@ -26,6 +29,7 @@ class PaperFigure:
     about: str
     shows: str
     experiment: Path | None
+    conclusion: str = ""
 
     @property
     def key(self) -> str:

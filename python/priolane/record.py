@@ -52,6 +52,11 @@ class Record:
         grid = self.grids[0]
         return bool(grid["size"] == results.options.size and grid["seeds"] == list(results.report.seeds))
 
+    def agrees_with(self, results: Results) -> bool:
+        """Whether these results have the same claims with the same verdicts."""
+        recorded = [(claim["says"], Verdict(claim["verdict"])) for claim in self.claims]
+        return recorded == [(claim.text, claim.verdict) for claim in results.report.claims]
+
     def counts(self, source: Source | None = None) -> Counter[Verdict]:
         """The number of claims with each verdict: all, or those that one of both makes."""
         claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)

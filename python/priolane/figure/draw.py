@@ -98,6 +98,14 @@ def key_of(entry: Entry) -> Markup:
     )
 
 
+def printed_key(plot: Plot) -> Markup:
+    """A faint line, or the outline of a bar, for what a paper printed."""
+    drawn = group({"class": "printed cg"}, path("M0 6H26", {"class": "line faint"}))
+    if all(printed.shape is Shape.BARS for printed in plot.printed):
+        drawn = group({"class": "printed"}, path("M4 1H22V11H4Z", {"class": "outline"}))
+    return element("svg", {"class": "key", "viewBox": "0 0 26 12", "aria-hidden": "true"}, drawn)
+
+
 def _keys(panel: Panel, plot: Plot, styles: SeriesStyles, *, has_legend: bool) -> Markup:
     """The legend of a figure for what neither labels beside its lines nor the legend of the page name."""
     is_labelled = plot.labels is not Labels.NONE and len(plot.curves) <= MOST_LABELS
@@ -109,12 +117,7 @@ def _keys(panel: Panel, plot: Plot, styles: SeriesStyles, *, has_legend: bool) -
     ]
     shown = [element("li", {"data-s": one.style.name}, key_of(one), escape(one.text)) for one in entries]
     if panel.published and plot.printed:
-        line = path("M0 6H26", {"class": "line faint"})
-        drawn = group({"class": "printed cg"}, line)
-        if all(printed.shape is Shape.BARS for printed in plot.printed):
-            drawn = group({"class": "printed"}, path("M4 1H22V11H4Z", {"class": "outline"}))
-        key = element("svg", {"class": "key", "viewBox": "0 0 26 12", "aria-hidden": "true"}, drawn)
-        shown.append(element("li", {}, key, escape(PAPER)))
+        shown.append(element("li", {}, printed_key(plot), escape(PAPER)))
     return element("ul", {"class": "keys"}, *shown) if shown else Markup()
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, exclusive_writer
+from priolane.figure.document import svg_files
 from priolane.files import write_whole
 from priolane.plots.formats import formats_of, names, require_plots
 from priolane.report.figure_csv import figure_csv
@@ -13,7 +14,7 @@ from priolane.results import Results
 
 
 def write_report(results: Results, *, rerun: str | None = None, png: bool = False, pdf: bool = False) -> Path:
-    """Writes the page beside the runs, and figures as CSV, as PNG and PDF too if asked for; returns the page's path.
+    """Writes the page beside the runs, figures as CSV and SVG, and as PNG and PDF if asked for; returns the page's path.
 
     `rerun` is the command that made the results. Raises `InputError` before the grid is whole, if a table of a run is
     damaged, if a file stands in the way that priolane did not write, or if PNG or PDF is asked for and matplotlib is
@@ -30,6 +31,7 @@ def write_report(results: Results, *, rerun: str | None = None, png: bool = Fals
     drawn = page_figures(results, view)
     files = {f"table-{nth}.csv": as_csv(panel) for nth, panel in enumerate(report.tables, 1)}
     files |= {f"panel-{nth}.csv": figure_csv(panel) for nth, panel in enumerate(drawn.panels, 1)}
+    files |= svg_files(drawn.panels)
     files["results.csv"] = overview_csv(view).encode()
     with exclusive_writer(directory):
         plots = names(len(drawn.panels), formats)

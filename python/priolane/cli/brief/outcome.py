@@ -8,7 +8,7 @@ from priolane.cli.brief.claims import Recorded, claim_lines
 from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.cli.brief.warnings import warning_lines
-from priolane.directory import PAGE_FILE
+from priolane.directory import FIGURES, PAGE_FILE
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class
 from priolane.report.model import Report
@@ -17,7 +17,7 @@ from priolane.results import Results
 
 _QUANTITIES = ("fct", "fct_p99", "timed_out", "fct_p50", "slowdown", "goodput")
 _MOST_ROWS, _LEAST_ROWS = 6, 3
-_MOST_WARNING = 2
+_MOST_WARNING = _MOST_CONCLUSION = 2
 # Kinds of panels whose marks are values at places along x.
 _TABULAR = ("bar", "line")
 
@@ -26,7 +26,8 @@ _TABULAR = ("bar", "line")
 class Outcome:
     """Results with what the command adds: how long it took, what to type next, and recorded verdicts.
 
-    `seconds` is `None` for results that were there. `of_figure`: the table has the values of the first panel.
+    `seconds` is `None` for results that were there. `of_figure`: the table has the values of the first panel, whose
+    picture is named. `conclusion` is a sentence that ends the story; it is empty where there is none.
     """
 
     results: Results
@@ -35,6 +36,7 @@ class Outcome:
     recorded: Recorded = field(default_factory=dict)
     recorded_note: str = ""
     of_figure: bool = False
+    conclusion: str = ""
 
 
 def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
@@ -42,8 +44,10 @@ def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
     report, view = outcome.results.report, overview(outcome.results)
     head = [screen.cut(_heading(outcome, report))]
     note = [screen.cut(outcome.recorded_note)] if outcome.recorded_note else []
-    last = [f"page  {outcome.results.directory / PAGE_FILE}", *_steps(screen, outcome.next_steps)]
-    warned = warning_lines(screen, report, _MOST_WARNING)
+    ending = screen.wrapped(outcome.conclusion, _MOST_CONCLUSION)
+    last = [*ending, *_files(outcome), *_steps(screen, outcome.next_steps)]
+    warned = warning_lines(screen, report, 1 if ending else _MOST_WARNING)
+    last = ["", *last] if warned and ending else last
     # Blank lines: below the heading, above the table, above the warning.
     room = MOST_LINES - len(head) - len(note) - len(last) - len(warned) - 2
     wanted, _ = claim_lines(screen, report, room, outcome.recorded)
@@ -52,6 +56,14 @@ def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
     claims, _ = claim_lines(screen, report, left, outcome.recorded)
     parts = [[*claims, *note], table, [*warned, *last]]
     return [*head, *(line for part in parts if part for line in ("", *part))]
+
+
+def _files(outcome: Outcome) -> list[str]:
+    """The picture of a figure, and the page."""
+    directory = outcome.results.directory
+    picture = directory / FIGURES / "panel-1.svg"
+    shown = [f"plot  {picture}"] if outcome.of_figure and picture.is_file() else []
+    return [*shown, f"page  {directory / PAGE_FILE}"]
 
 
 def _steps(screen: Screen, steps: Sequence[str]) -> list[str]:
