@@ -185,7 +185,7 @@ def test_no_text_of_an_experiment_becomes_markup() -> None:
     hostile = "</script><script>alert(1)</script>"
     nodes = [{"name": hostile, "tier": 0}, *made.recording(ROWS, STATE).nodes[1:]]
     text = page(made.recording(ROWS, STATE, nodes=nodes, scheme=hostile), hostile)
-    assert text.count("<script") == 11
+    assert text.count("<script") == 13
     assert "<script>alert" not in text
     head = re.search(r'<script type="application/json" id="head">(.*?)</script>', text, re.DOTALL)
     assert head is not None
@@ -249,6 +249,18 @@ def test_the_command_writes_a_page_of_the_run(
     assert len(own) == found["seen"]["hops"]
     losses = (read["mark_row"] == LOST) & (read["mark_flow"] == 0)
     assert int(losses.sum()) == found["seen"]["lost"] > 0
+
+
+def test_the_page_of_the_documents_example_is_light(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parent.parent
+    text = (root / "docs" / "tracing.md").read_text(encoding="utf-8")
+    command = re.search(r"^priolane (trace experiments/.*--page replay.html)$", text, re.MULTILINE)
+    assert command is not None
+    words = command[1].split()
+    words[1] = str(root / words[1])
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([*words, "-o", "out"]) == 0
+    assert (tmp_path / "replay.html").stat().st_size < 400_000
 
 
 def test_a_page_of_a_part_begins_and_ends_where_it_is_told(experiment: Path, tmp_path: Path) -> None:

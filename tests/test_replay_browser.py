@@ -12,6 +12,7 @@ import browser
 import made_recording as made
 from adversarial import ADVERSARIAL
 from priolane.replay.page import page as page_of
+from priolane.replay.recording import Recording
 
 CHROMIUM = browser.find()
 pytestmark = [
@@ -73,7 +74,7 @@ def test_the_page_says_nothing_and_asks_for_nothing(page: browser.Page) -> None:
 def test_everything_is_drawn_and_unpacked_whole(page: browser.Page) -> None:
     assert page.value(f"{PLAYER}.model.columns.hop_packet.length") == 100_000
     page.value(f"{PLAYER}.seek({PLAYER}.model.ends / 3)")
-    for canvas in ("network", "axis", "lines", "queues"):
+    for canvas in ("network", "axis", "tracks", "lines", "queues"):
         assert colours_of(page, canvas) > 5, canvas
 
 
@@ -169,7 +170,165 @@ def test_pointing_says_what_a_thing_is(page: browser.Page) -> None:
     assert page.value("document.getElementById('tip').hidden") is True
 
 
-@pytest.mark.parametrize(("scheme", "colours"), [("dark", ["#1d2024", "#56b4e9"]), ("light", ["#ffffff", "#0072b2"])])
+def longest_wait(recording: Recording, flow: int) -> tuple[int, int]:
+    """The row of the hop at which packets of a flow waited longest in what is shown, and the middle of that wait."""
+    hops, last = recording.hops, recording.ends_ps
+    waits = []
+    for row in range(len(hops["flow"])):
+        if hops["flow"][row] != flow or hops["queued_ps"][row] > last:
+            continue
+        ends = [int(hops[name][row]) for name in ("start_ps", "removed_ps") if hops[name][row] >= 0]
+        left = ends[0] if ends else last
+        waits.append((left - int(hops["queued_ps"][row]), -int(hops["queued_ps"][row]), -row))
+    longest, queued, row = max(waits)
+    return -row, -queued + longest // 2
+
+
+def test_the_page_opens_where_the_traced_flow_waits_longest(page: browser.Page) -> None:
+    recording = made.large()
+    row, at = longest_wait(recording, recording.part.flows[0])
+    hops = recording.hops
+    opened_at = page.value(f"{PLAYER}.model.us({PLAYER}.time)")
+    assert opened_at == pytest.approx(at / 1e6, abs=0.01)
+    assert page.value("document.getElementById('packet').hidden") is False
+    assert page.value(f"{PLAYER}.panel.packet") == int(hops["packet"][row])
+    most = page.value("document.querySelector('#packet-hops strong').textContent")
+    assert most.startswith(recording.links[int(hops["link"][row])]["port"])
+
+
+def click(page: browser.Page, canvas: str, place: str) -> None:
+    x, y = page.value(
+        "(e => { e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+        f" const [x, y] = {place}; return [b.x + x, b.y + y]; }})(document.getElementById('{canvas}'))"
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+
+def panel(page: browser.Page) -> tuple[str, str, list[str]]:
+    """Title, line and ports of the panel."""
+    found = page.value(
+        "[document.getElementById('packet-title').textContent, document.getElementById('packet-about').textContent,"
+        " [...document.querySelectorAll('#packet-hops li')].map(one => one.textContent)]"
+    )
+    return found[0], found[1], found[2]
+
+
+def require_panel_of(page: browser.Page, packet: int) -> None:
+    """The panel says of a packet what the recording does."""
+    recording = made.large()
+    hops = recording.hops
+    rows = [row for row in range(len(hops["packet"])) if hops["packet"][row] == packet]
+    title, about, ports = panel(page)
+    first = rows[0]
+    offset = int(hops["offset"][first])
+    assert title == f"Packet: data {offset:,}..{offset + int(hops['payload'][first]):,}"
+    assert about.startswith(f"flow {hops['flow'][first]}: ")
+    assert f"Class {hops['class'][first]}, {hops['wire'][first]:,} B" in about
+    assert len(ports) == len(rows)
+    for text, row in zip(ports, rows, strict=True):
+        assert text.startswith(f"{recording.links[int(hops['link'][row])]['port']}: waited ")
+        waited = (max(hops["start_ps"][row], hops["removed_ps"][row]) - hops["queued_ps"][row]) / 1e6
+        assert float(text.split(" waited ")[1].split()[0]) == pytest.approx(waited, rel=0.005)
+        assert ("dropped" in text) == (hops["fate"][row] == "dropped")
+
+
+def test_a_click_on_a_packet_says_what_it_is_and_where_it_waited(page: browser.Page) -> None:
+    page.value(f"{PLAYER}.panel.close()")
+    # Any instant at which a packet of a chosen flow is on a link.
+    page.value(f"(() => {{ const p = {PLAYER}; for (let t = 0; !p.network.found.length; t += 5e5) p.seek(t); }})()")
+    disc = f"{PLAYER}.network.found[0]"
+    packet = page.value(f"{PLAYER}.model.columns.hop_packet[{disc}.hop]")
+    click(page, "network", f"[{disc}.x, {disc}.y]")
+    require_panel_of(page, packet)
+    # A packet of a flow that is not chosen, on the track of the last port.
+    page.value(f"{PLAYER}.panel.close()")
+    row = page.value(f"{PLAYER}.tracks.links.length - 1")
+    hop = page.value(f"(m => (of => of[of.length >> 1])(m.links[{PLAYER}.tracks.links[{row}]]))({PLAYER}.model)")
+    columns = f"{PLAYER}.model.columns"
+    middle = f"{columns}.hop_leaves[{hop}] + {columns}.hop_sending[{hop}] / 2"
+    page.value(f"{PLAYER}.seek({middle})")
+    page.value(f"while ({PLAYER}.axis.until - {PLAYER}.axis.from > 1e8) {PLAYER}.zoom(0.4)")
+    click(page, "tracks", f"[{PLAYER}.axis.x({middle}), {PLAYER}.tracks.top({row}) + 8]")
+    require_panel_of(page, page.value(f"{columns}.hop_packet[{hop}]"))
+
+
+def test_keys_go_along_the_packets_of_the_traced_flow(page: browser.Page) -> None:
+    recording = made.large()
+    flow = recording.part.flows[0]
+    own = sorted(
+        {int(packet) for packet, of in zip(recording.hops["packet"], recording.hops["flow"], strict=True) if of == flow}
+    )
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: '%s' }))"
+    page.value(f"{PLAYER}.panel.close()")
+    page.value(press % "n")
+    require_panel_of(page, own[0])
+    page.value(press % "n")
+    page.value(press % "n")
+    page.value(press % "p")
+    require_panel_of(page, own[1])
+    at = page.value(f"{PLAYER}.time")
+    assert at == page.value(f"(m => m.instantOf(m.longestOf(m.hopsOf({own[1]}))))({PLAYER}.model)")
+    page.value(press % "Escape")
+    assert page.value("document.getElementById('packet').hidden") is True
+    assert page.value(f"{PLAYER}.time") == at
+
+
+def test_tracks_begin_with_the_ports_on_the_way_of_the_flows(page: browser.Page) -> None:
+    recording = made.large()
+    hops = recording.hops
+    passed = {
+        recording.links[int(link)]["port"]
+        for link, flow in zip(hops["link"], hops["flow"], strict=True)
+        if flow in recording.part.flows
+    }
+    rows = page.value(f"{PLAYER}.tracks.links.map(link => {PLAYER}.model.head.links[link].port)")
+    own = page.value(f"{PLAYER}.tracks.own")
+    assert set(rows[:own]) == passed
+    assert not set(rows[own:]) & passed
+
+
+def test_names_of_nodes_do_not_lie_on_links(page: browser.Page) -> None:
+    lanes = page.value(
+        f"{PLAYER}.network.lanes.map(at => [at.x, at.y, at.x + at.ux * at.length, at.y + at.uy * at.length])"
+    )
+    nodes = page.value(
+        "(n => n.nodes.map((at, nth) => n.boxes[nth] ? [at.x - n.boxes[nth].half, at.y - n.radius,"
+        " at.x + n.boxes[nth].half, at.y + n.radius]"
+        " : [at.x - 8, at.y + n.radius + 2, at.x + 8, at.y + n.radius + 14]))"
+        f"({PLAYER}.network)"
+    )
+    steps = [nth / 200 for nth in range(201)]
+    for left, top, right, bottom in nodes:
+        for x0, y0, x1, y1 in lanes:
+            for part in steps:
+                x, y = x0 + part * (x1 - x0), y0 + part * (y1 - y0)
+                assert not (left < x < right and top < y < bottom)
+
+
+@pytest.mark.parametrize(("scheme", "sign"), [("light", 1), ("dark", -1)])
+def test_colours_of_classes_are_in_order_and_can_be_seen(page: browser.Page, scheme: str, sign: int) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    try:
+        shades, paper = page.value(
+            "(() => { replay.forgetColours(); return [replay.colours().classes, replay.colours().paper]; })()"
+        )
+    finally:
+        page.call("Emulation.setEmulatedMedia", features=[])
+    lights = [luminance(shade) for shade in shades]
+    assert lights == sorted(lights, reverse=sign < 0)
+    ground = luminance(paper)
+    assert min((max(one, ground) + 0.05) / (min(one, ground) + 0.05) for one in lights) >= 3.0
+
+
+def luminance(colour: str) -> float:
+    """WCAG's relative luminance of `#rrggbb`."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize(("scheme", "colours"), [("dark", ["#1d2024", "#f4ed27"]), ("light", ["#ffffff", "#0d0887"])])
 def test_light_and_dark_have_their_colours(page: browser.Page, scheme: str, colours: list[str]) -> None:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     found = None

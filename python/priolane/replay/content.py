@@ -12,6 +12,9 @@ from priolane.replay.places import places
 from priolane.replay.recording import Column, Recording
 
 _FATES = ("arrived", "dropped", "expired", "lost", "sent", "waiting")
+SHADES = 8
+"""Shades of classes in the style sheet, the first for the first class."""
+
 _KINDS = ("data", "ack", "syn", "syn_ack", "credit", "probe", "signal")
 
 
@@ -133,6 +136,7 @@ def _head(recording: Recording, clock: Clock, series: list[dict[str, Any]]) -> d
     hops = recording.hops
     ends = {link[end] for link in (recording.links[n] for n in np.unique(hops["link"])) for end in ("from", "to")}
     place = places(recording.nodes, recording.links, ends)
+    classes = sorted({int(one) for one in np.unique(hops["class"])})
     return {
         "run": recording.run,
         "scheme": recording.scheme,
@@ -146,12 +150,18 @@ def _head(recording: Recording, clock: Clock, series: list[dict[str, Any]]) -> d
         "links": list(recording.links),
         "flows": list(recording.flows),
         "chosen": list(recording.part.flows),
-        "classes": sorted({int(one) for one in np.unique(hops["class"])}),
+        "classes": classes,
+        "shades": shades(len(classes)),
         "kinds": _KINDS,
         "fates": _FATES,
         "rows": ROWS,
         "series": series,
     }
+
+
+def shades(classes: int) -> list[int]:
+    """The shade of each class in order, from 0: as far apart as the style sheet's shades allow."""
+    return [round(nth * (SHADES - 1) / max(classes - 1, 1)) for nth in range(classes)]
 
 
 def _places_in(words: Sequence[str], column: Column) -> Column:

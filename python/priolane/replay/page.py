@@ -15,7 +15,7 @@ from priolane.report.templates import inline, own
 
 _HERE = Path(__file__).parent
 # In the order in which they need each other.
-_SCRIPTS = ("data", "canvas", "model", "words", "network", "axis", "lines", "queues", "player")
+_SCRIPTS = ("data", "canvas", "model", "words", "network", "axis", "tracks", "lines", "queues", "packet", "player")
 
 
 def page(recording: Recording, command: str) -> str:
@@ -36,8 +36,9 @@ def page(recording: Recording, command: str) -> str:
         generator=GENERATOR,
         title=title(recording),
         says=says(recording),
-        classes=made.head["classes"],
+        classes=list(zip(made.head["classes"], made.head["shades"], strict=True)),
         flows=len(recording.part.flows),
+        traced=recording.part.flows[0],
         notes=notes(recording),
         run=recording.run,
         digest=recording.digest[:16],

@@ -18,7 +18,10 @@
   const forgetColours = () => {
     kept = null;
   };
-  const classColour = (name) => colours().classes[name % CLASSES];
+  // Shades by class, in the order of classes: content.py spreads those that there are over all shades.
+  const shades = new Map();
+  const takeShades = (head) => head.classes.forEach((name, nth) => shades.set(name, head.shades[nth]));
+  const classColour = (name) => colours().classes[shades.get(name) ?? name % CLASSES];
   const flowColour = (nth) => colours().flows[nth % colours().flows.length];
 
   // Gives a canvas as many pixels as the screen has under it; one unit is one CSS pixel.
@@ -57,6 +60,6 @@
   const gutter = (width) => Math.round(Math.min(150, Math.max(92, 0.14 * width)));
   const RIGHT = 12;
 
-  Object.assign(window.replay, { colours, forgetColours, classColour, flowColour });
+  Object.assign(window.replay, { colours, forgetColours, takeShades, classColour, flowColour });
   window.replay.canvas = { fit, behind, put, font, ticks, gutter, RIGHT };
 }

@@ -82,7 +82,56 @@
       this.busiest = [...this.ports].sort((a, b) => b.all.most - a.all.most);
       this.longest = this.busiest.length ? this.busiest[0].all.most : 0;
       this.chosen = new Set(head.chosen);
+      this.own = this.hopsOfChosen();
       this.visited = 0;
+    }
+
+    // Hops of the chosen flows, in the order in which they came to ports.
+    hopsOfChosen() {
+      const { columns } = this;
+      const found = [];
+      for (let hop = 0; hop < columns.hop_packet.length; hop += 1) if (this.chosen.has(this.flowOf(hop).id)) found.push(hop);
+      return Uint32Array.from(found.sort((a, b) => columns.hop_queued[a] - columns.hop_queued[b] || a - b));
+    }
+
+    // Ticks that a packet waited in a port; to the end of the page if it is still there.
+    waited(hop) {
+      const { hop_leaves: leaves, hop_queued: queued } = this.columns;
+      return Math.max(0, (leaves[hop] === NEVER ? this.ends : leaves[hop]) - queued[hop]);
+    }
+
+    // The hop of some hops at which a packet waited longest, the first of equal ones; -1 of none.
+    longestOf(hops) {
+      let best = -1;
+      for (const hop of hops) if (best < 0 || this.waited(hop) > this.waited(best)) best = hop;
+      return best;
+    }
+
+    // The middle of a packet's wait in a port, within the page.
+    instantOf(hop) {
+      return Math.min(this.ends, this.columns.hop_queued[hop] + this.waited(hop) / 2);
+    }
+
+    // The hop at which the traced flow, the first of the chosen ones, waited longest, of those within the page; or -1.
+    longestWait() {
+      const [traced] = this.head.chosen;
+      const { hop_queued: queued } = this.columns;
+      return this.longestOf(this.own.filter((hop) => this.flowOf(hop).id === traced && queued[hop] <= this.ends));
+    }
+
+    // The hops of a packet along its way.
+    hopsOf(packet) {
+      const { hop_packet: packets, hop_queued: queued } = this.columns;
+      const found = [];
+      for (let hop = 0; hop < packets.length; hop += 1) if (packets[hop] === packet) found.push(hop);
+      return found.sort((a, b) => queued[a] - queued[b] || a - b);
+    }
+
+    // The packets of a flow, in the order in which they were made.
+    packetsOf(flow) {
+      const found = [];
+      this.columns.packet_flow.forEach((nth, packet) => this.head.flows[nth].id === flow && found.push(packet));
+      return found;
     }
 
     // Microseconds since the start of the run.
@@ -122,5 +171,5 @@
     }
   }
 
-  Object.assign(window.replay, { Model, above, NEVER });
+  Object.assign(window.replay, { Model, above, firstAbove, NEVER });
 }

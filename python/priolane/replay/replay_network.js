@@ -5,6 +5,8 @@
   const MARGIN = 26;
   const LANE = 4;
   const MOST_SIGNS = 200;
+  // Names of rings that are nearer to each other would overlap.
+  const NAME_PX = 60;
   // Below these many bytes a packet carries nothing: it is drawn thin.
   const SMALL = 200;
 
@@ -27,7 +29,7 @@
 
   class Network {
     constructor(canvas, model) {
-      Object.assign(this, { canvas, model });
+      Object.assign(this, { canvas, model, selected: null, found: [], rings: [] });
       this.resize();
     }
 
@@ -38,6 +40,7 @@
       const hosts = head.nodes.filter((node) => node.tier === 0 && node.at);
       const room = (width - 2 * MARGIN) / Math.max(1, hosts.length);
       this.radius = Math.max(3, Math.min(9, room / 2.6));
+      this.boxes = this.boxesOfSwitches(width);
       // Names of hosts where they do not run into each other.
       this.hasNames = room > 5 + 7 * Math.max(0, ...hosts.map(({ name }) => name.length));
       this.nodes = head.nodes.map((node) => node.at && {
@@ -50,9 +53,34 @@
         const key = `${from} ${to}`;
         const nth = seen.get(key) ?? 0;
         seen.set(key, nth + 1);
-        return lane(this.nodes[from], this.nodes[to], nth, this.radius + 3);
+        return lane(this.nodes[from], this.nodes[to], nth, this.reach(from, to));
       });
       this.still = null;
+    }
+
+    // Half the width of each switch: it holds its name if those of its tier have room side by side.
+    boxesOfSwitches(width) {
+      const { head } = this.model;
+      const { context } = this.layer;
+      context.font = replay.canvas.font(11);
+      const tiers = new Map();
+      for (const { tier, at } of head.nodes) if (at && tier > 0) tiers.set(tier, (tiers.get(tier) ?? 0) + 1);
+      return head.nodes.map(({ name, tier, at }) => {
+        if (!at || tier === 0) return null;
+        const half = context.measureText(name).width / 2 + 7;
+        const hasName = 2 * half + 6 < (width - 2 * MARGIN) / tiers.get(tier);
+        return { half: hasName ? half : this.radius + 3, hasName };
+      });
+    }
+
+    // How far from the middle of a node a link to another one begins: behind the edge of what is drawn.
+    reach(from, to) {
+      const box = this.boxes[from] ?? this.boxes[to];
+      if (!box) return this.radius + 3;
+      const [a, b] = [this.nodes[from], this.nodes[to]];
+      const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+      const [ux, uy] = [Math.abs(b.x - a.x) / length, Math.abs(b.y - a.y) / length];
+      return Math.min(box.half / Math.max(ux, 1e-6), this.radius / Math.max(uy, 1e-6)) + 4;
     }
 
     // Links, which do not change, and what stands over packets: nodes and their names.
@@ -76,27 +104,27 @@
       const front = replay.canvas.behind(this.layer);
       const colour = replay.colours();
       front.context.textAlign = "center";
-      this.nodes.forEach((at, number) => at && this.node(front.context, colour, at, this.model.head.nodes[number]));
+      this.nodes.forEach((at, number) => at && this.node(front.context, colour, number));
       return front;
     }
 
-    node(context, colour, at, { name, tier }) {
+    // A host has its name below it, where no link is, and a switch within.
+    node(context, colour, number) {
+      const { name, tier } = this.model.head.nodes[number];
+      const at = this.nodes[number];
+      const box = this.boxes[number];
       context.fillStyle = tier === 0 ? colour.paper : colour.soft;
       context.strokeStyle = colour.soft;
       context.lineWidth = 1.5;
       context.beginPath();
       if (tier === 0) context.arc(at.x, at.y, this.radius, 0, 2 * Math.PI);
-      else context.roundRect(at.x - this.radius - 3, at.y - this.radius, 2 * this.radius + 6, 2 * this.radius, 3);
+      else context.roundRect(at.x - box.half, at.y - this.radius, 2 * box.half, 2 * this.radius, 3);
       context.fill();
       context.stroke();
-      if (tier === 0 && !this.hasNames) return;
-      const y = tier > 0 ? at.y - this.radius - 5 : at.y + this.radius + 12;
-      context.font = replay.canvas.font(tier > 0 ? 12 : 11);
-      context.strokeStyle = colour.paper;
-      context.lineWidth = 4;
-      context.strokeText(name, at.x, y);
-      context.fillStyle = colour.ink;
-      context.fillText(name, at.x, y);
+      if (!(box ? box.hasName : this.hasNames)) return;
+      context.font = replay.canvas.font(11);
+      context.fillStyle = box ? colour.paper : colour.ink;
+      context.fillText(name, at.x, box ? at.y + 4 : at.y + this.radius + 12);
     }
 
     draw(time, recent) {
@@ -107,6 +135,8 @@
       const shown = this.packets(time);
       this.queues(time);
       replay.canvas.put(this.still.front, this.layer);
+      this.waiting(time);
+      this.discs();
       this.signs(time - recent, time);
       return shown;
     }
@@ -115,9 +145,8 @@
     packets(time) {
       const { context } = this.layer;
       const { columns } = this.model;
-      const colour = replay.colours();
       const strokes = new Map();
-      const chosen = new Path2D();
+      this.found = [];
       let shown = 0;
       this.lanes.forEach((at, link) => {
         if (!at) return;
@@ -132,16 +161,13 @@
           path.moveTo(at.x + at.ux * from, at.y + at.uy * from);
           path.lineTo(at.x + at.ux * to, at.y + at.uy * to);
           if (this.model.chosen.has(this.model.flowOf(hop).id)) {
-            chosen.moveTo(at.x + at.ux * from, at.y + at.uy * from);
-            chosen.lineTo(at.x + at.ux * to, at.y + at.uy * to);
+            const middle = (from + to) / 2;
+            this.found.push({ hop, x: at.x + at.ux * middle, y: at.y + at.uy * middle });
           }
           shown += 1;
         });
       });
       context.lineCap = "butt";
-      context.strokeStyle = colour.ink;
-      context.lineWidth = 8;
-      context.stroke(chosen);
       for (const [key, path] of strokes) {
         const [name, wide] = key.split(" ").map(Number);
         context.strokeStyle = replay.classColour(name);
@@ -149,6 +175,64 @@
         context.stroke(path);
       }
       return shown;
+    }
+
+    colourOfFlow(hop) {
+      return replay.flowColour(this.model.head.chosen.indexOf(this.model.flowOf(hop).id));
+    }
+
+    // A disc on each packet of the chosen flows, with a second edge on the selected one.
+    discs() {
+      const { context } = this.layer;
+      const colour = replay.colours();
+      for (const { hop, x, y } of this.found) {
+        const isSelected = this.model.columns.hop_packet[hop] === this.selected;
+        context.beginPath();
+        context.arc(x, y, isSelected ? 8 : 6, 0, 2 * Math.PI);
+        context.fillStyle = this.colourOfFlow(hop);
+        context.fill();
+        context.strokeStyle = isSelected ? colour.ink : colour.paper;
+        context.lineWidth = isSelected ? 3 : 2;
+        context.stroke();
+      }
+    }
+
+    // A ring around the queue of each port where packets of the chosen flows wait.
+    waiting(time) {
+      const { hop_queued: queued, hop_link: links } = this.model.columns;
+      const at = new Map();
+      for (const hop of this.model.own) {
+        if (queued[hop] > time) break;
+        if (queued[hop] + this.model.waited(hop) > time) at.set(links[hop], [...(at.get(links[hop]) ?? []), hop]);
+      }
+      this.rings = [];
+      for (const [link, hops] of at) {
+        const bar = this.bar({ link });
+        if (!bar) continue;
+        const [x, y] = [bar.x + 4 * bar.ux, bar.y + 4 * bar.uy];
+        this.rings.push({ hop: hops[0], many: hops.length, x, y, bar });
+      }
+      this.rings.forEach((ring, nth) => this.waitRing(ring, this.rings.slice(0, nth)));
+    }
+
+    // A ring, and the number of packets beside it where no other ring is near.
+    waitRing({ hop, many, x, y, bar }, before) {
+      const { context } = this.layer;
+      const colour = this.colourOfFlow(hop);
+      context.beginPath();
+      context.arc(x, y, 10, 0, 2 * Math.PI);
+      context.strokeStyle = colour;
+      context.lineWidth = 3;
+      context.stroke();
+      if (before.some((one) => Math.hypot(one.x - x, one.y - y) < NAME_PX)) return;
+      context.font = replay.canvas.font(12);
+      context.textAlign = bar.uy > 0 ? "right" : "left";
+      context.strokeStyle = replay.colours().paper;
+      context.lineWidth = 4;
+      const at = [x - Math.sign(bar.uy || 1) * 16, y + bar.ux * 16 + 4];
+      context.strokeText(`${many} waiting`, ...at);
+      context.fillStyle = colour;
+      context.fillText(`${many} waiting`, ...at);
     }
 
     // Where the bar of a port's queue begins, and how long it is at a number of bytes.
@@ -230,9 +314,28 @@
 
     // What is under the pointer, in lines, or null.
     hover(x, y, time) {
-      const number = this.nodes.findIndex((at) => at && Math.hypot(at.x - x, at.y - y) < this.radius + 4);
+      const own = this.ownUnder(x, y);
+      if (own >= 0) return words.hop(this.model, own);
+      const number = this.nodes.findIndex((at, nth) => at && this.isOn(at, nth, x, y));
       if (number >= 0) return this.nodeWords(number, time);
-      return this.packetUnder(x, y, time) ?? this.queueUnder(x, y, time);
+      const hop = this.packetUnder(x, y, time);
+      return hop >= 0 ? words.hop(this.model, hop) : this.queueUnder(x, y, time);
+    }
+
+    isOn(at, nth, x, y) {
+      const wide = (this.boxes[nth]?.half ?? this.radius) + 4;
+      return Math.abs(at.x - x) < wide && Math.abs(at.y - y) < this.radius + 4;
+    }
+
+    // The hop of a disc or a ring that is under the pointer, or -1.
+    ownUnder(x, y) {
+      return [...this.found, ...this.rings].find((one) => Math.hypot(one.x - x, one.y - y) < 11)?.hop ?? -1;
+    }
+
+    // The hop of what a click chooses, or -1.
+    hopAt(x, y, time) {
+      const own = this.ownUnder(x, y);
+      return own >= 0 ? own : this.packetUnder(x, y, time);
     }
 
     nodeWords(number, time) {
@@ -265,7 +368,7 @@
           if (off < half + 8 && (!best || off < best.off)) best = { off, hop };
         });
       });
-      return best && words.hop(this.model, best.hop);
+      return best ? best.hop : -1;
     }
 
     queueUnder(x, y, time) {

@@ -1,7 +1,7 @@
 "use strict";
 // Playing, the slider, zooming and hovering.
 {
-  const { words, Model, Network, Axis, Lines, Queues } = window.replay;
+  const { words, Model, Network, Axis, Tracks, Lines, Queues, PacketPanel } = window.replay;
   const SLIDER = 10_000;
   // How long a loss stays in the picture, and how long playing all of it takes at first, in seconds.
   const SIGN_S = 0.4;
@@ -15,10 +15,33 @@
       this.network = new Network(get("network"), model);
       this.queues = new Queues(get("queues"), model);
       this.lines = new Lines(get("lines"), this.axis, model);
-      Object.assign(this, { time: 0, isPlaying: false, last: null, frames: 0, drawnMs: 0 });
+      this.tracks = new Tracks(get("tracks"), this.axis, model);
+      this.panel = new PacketPanel(model, (time) => this.shown(time));
+      Object.assign(this, { time: this.first(), isPlaying: false, last: null, frames: 0, drawnMs: 0 });
       this.offerSpeeds();
       this.offerGroups();
       this.listen();
+    }
+
+    // The page opens where the traced flow waits longest, with the packet that waits; without one, where it begins.
+    first() {
+      const { model } = this;
+      const hop = model.longestWait();
+      if (hop < 0) return 0;
+      this.select(model.columns.hop_packet[hop]);
+      return model.instantOf(hop);
+    }
+
+    select(packet) {
+      this.panel.choose(packet);
+      this.network.selected = this.tracks.selected = packet;
+    }
+
+    // What the panel shows has changed: time goes to where its packet waits longest, or stays if it was closed.
+    shown(time) {
+      this.network.selected = this.tracks.selected = this.panel.packet;
+      if (time === null) this.draw();
+      else this.seek(time);
     }
 
     offerSpeeds() {
@@ -75,13 +98,24 @@
       document.addEventListener("keydown", (event) => this.key(event));
       this.drag(get("axis"));
       this.drag(get("lines"));
-      for (const id of ["axis", "lines", "network", "queues"]) {
+      for (const id of ["network", "tracks"]) get(id).addEventListener("click", (event) => this.click(id, event));
+      for (const id of ["axis", "lines", "network", "queues", "tracks"]) {
         get(id).addEventListener("pointermove", (event) => this.hover(id, event));
         get(id).addEventListener("pointerleave", () => this.say(null));
       }
       new ResizeObserver(() => this.resize()).observe(get("network"));
       const dark = window.matchMedia("(prefers-color-scheme: dark)");
       dark.addEventListener("change", () => this.repaint());
+    }
+
+    // Chooses the packet under the pointer.
+    click(id, event) {
+      const [x, y] = [event.offsetX, event.offsetY];
+      const hop = id === "tracks" ? this.tracks.hopAt(x, y) : this.network.hopAt(x, y, this.time);
+      if (hop < 0) return;
+      this.select(this.model.columns.hop_packet[hop]);
+      if (id === "tracks") this.seek(this.axis.time(x));
+      else this.draw();
     }
 
     drag(canvas) {
@@ -99,6 +133,8 @@
         event.preventDefault();
         this.play(!this.isPlaying);
       } else if (event.key === "." || event.key === ",") this.step(event.key === "." ? 1 : -1);
+      else if (event.key === "Escape" && this.panel.packet !== null) this.panel.close();
+      else if (!event.ctrlKey && !event.metaKey && !inField && "np".includes(event.key)) this.panel.step(event.key === "n" ? 1 : -1);
     }
 
     // To the next mark, or the one before.
@@ -152,18 +188,18 @@
 
     show(from, until) {
       this.axis.zoom(from, until);
-      this.lines.still = null;
+      this.lines.still = this.tracks.still = null;
     }
 
     resize() {
-      for (const part of [this.axis, this.network, this.lines, this.queues]) part.resize();
+      for (const part of [this.axis, this.network, this.lines, this.tracks, this.queues]) part.resize();
       get("slider").style.marginLeft = `${this.axis.left - 8}px`;
       this.draw();
     }
 
     repaint() {
       replay.forgetColours();
-      for (const part of [this.axis, this.network, this.lines]) part.still = null;
+      for (const part of [this.axis, this.network, this.lines, this.tracks]) part.still = null;
       this.draw();
     }
 
@@ -174,6 +210,7 @@
       const shown = this.network.draw(time, SIGN_S * this.speed);
       this.queues.draw(time);
       this.lines.draw(time);
+      this.tracks.draw(time);
       get("slider").value = String(Math.round((SLIDER * (time - axis.from)) / (axis.until - axis.from)));
       let [packets, bytes] = [0, 0];
       for (const port of model.ports) {
@@ -193,6 +230,7 @@
         lines: () => this.lines.hover(this.axis.time(x)),
         network: () => this.network.hover(x, y, this.time),
         queues: () => this.queues.hover(y, this.time),
+        tracks: () => this.tracks.hover(x, y),
       }[id]();
       this.say(found, event.clientX, event.clientY);
     }
@@ -210,6 +248,7 @@
 
   const start = async () => {
     const model = new Model(await window.replay.read());
+    window.replay.takeShades(model.head);
     window.replay.player = new Player(model);
     document.body.dataset.state = "ready";
   };

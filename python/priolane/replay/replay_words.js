@@ -50,6 +50,30 @@
     return lines;
   };
 
+  // A packet in a line: whose it is, its class and size, and how long it took.
+  const packetLine = (model, nth) => {
+    const { columns, head } = model;
+    const [made, delivered] = [columns.packet_made[nth], columns.packet_delivered[nth]];
+    const took = delivered === window.replay.NEVER
+      ? "not delivered on this page"
+      : `delivered after ${span(((delivered - made) * head.tick_ps) / 1e6)}`;
+    const whose = flow(model, head.flows[columns.packet_flow[nth]]);
+    return `${whose}. Class ${columns.packet_class[nth]}, ${number(columns.packet_wire[nth])} B; made at ${us(model.us(made))}, ${took}.`;
+  };
+
+  // A port on the way of a packet, in a line.
+  const way = (model, nth) => {
+    const { columns, head } = model;
+    const fate = head.fates[columns.hop_fate[nth]];
+    const waited = span((model.waited(nth) * head.tick_ps) / 1e6);
+    const behind = count(columns.hop_ahead[nth], "packet");
+    return [
+      `${head.links[columns.hop_link[nth]].port}: waited ${waited} behind ${behind}, from ${us(model.us(columns.hop_queued[nth]))}`,
+      ...(columns.hop_marked[nth] ? ["marked here (CE)"] : []),
+      ...(ends[fate] ? [ends[fate]] : []),
+    ].join("; ");
+  };
+
   const mark = (model, nth) => {
     const { columns, head } = model;
     const what = `${us(model.us(columns.mark_at[nth]))}: ${head.rows[columns.mark_row[nth]]}`;
@@ -71,5 +95,5 @@
     ];
   };
 
-  window.replay.words = { number, us, bytes, span, count, flow, hop, mark, port };
+  window.replay.words = { number, us, bytes, span, count, flow, packet, packetLine, way, hop, mark, port };
 }
