@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) $(wildcard docs/assumptions/*.md) Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml packaging/locked/run.txt
 
-.PHONY: build fast demo test rust-tests soak lint audit lock format manual ledger docs gallery held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint audit lock format manual ledger docs gallery pictures held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -131,6 +131,10 @@ docs: $(if $(wildcard $(STAMPS)/build),$(STAMPS)/build,$(STAMPS)/ci) $(STAMPS)/d
 RESULTS ?= runs/recorded
 gallery: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/gallery.py $(RESULTS)
+
+# The pictures of the landing page in docs/images/site, from runs of about three minutes.
+pictures: $(STAMPS)/build $(STAMPS)/dev
+	$(BIN)/python tools/site_pictures.py
 
 # docs/evidence/held_out.json: verdicts with each half of the seeds, from the same results.
 held-out: $(STAMPS)/ci $(STAMPS)/dev

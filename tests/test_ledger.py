@@ -39,7 +39,7 @@ def test_the_counts_in_the_readme_follow_from_the_records() -> None:
 
 def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> None:
     found = ledger.shipped(reading_ledger.READINGS)
-    page = reading_ledger.page(found, ledger.shipped())
+    page = reading_ledger.tables(found, ledger.shipped())
     for record in found:
         section = page.partition(f'## <a id="{record.figure.replace("/", "-")}"></a>')[2].partition("\n## ")[0]
         lines = [line for line in section.splitlines() if line.startswith("| ")][1:]
@@ -108,16 +108,18 @@ def test_readings_that_disagree_on_a_claim_are_told_apart(directory: Path) -> No
     path.write_text(json.dumps(record), encoding="utf-8")
     by_reading = ledger.shipped(directory)
     at_full_size = dataclasses.replace(by_reading[0], grids=(leading | {"claims": claims},))
-    page = reading_ledger.page(by_reading, [at_full_size])
+    page = reading_ledger.tables(by_reading, [at_full_size])
     assert "| [nos2/fig6](#nos2-fig6) | 2 | 5 | 2 | 2 | 1 | 1 |" in page
     words = [line.split(" | ")[-2:] for line in page.splitlines() if line.startswith("| ") and "equal" in line]
     assert words[:1] == [["differ", "contradicted |"]]
     with pytest.raises(SystemExit, match="other claims than the ledger"):
-        reading_ledger.page(by_reading, [dataclasses.replace(at_full_size, grids=(leading | {"claims": claims[1:]},))])
+        reading_ledger.tables(
+            by_reading, [dataclasses.replace(at_full_size, grids=(leading | {"claims": claims[1:]},))]
+        )
     record["grids"][1]["claims"] = claims[1:]
     path.write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(SystemExit, match="different claims"):
-        reading_ledger.page(ledger.shipped(directory), [at_full_size])
+        reading_ledger.tables(ledger.shipped(directory), [at_full_size])
 
 
 def test_counts_change_with_a_record(directory: Path) -> None:

@@ -1,5 +1,6 @@
 """The site: built strictly, it loads nothing from the network, and its search and filters work from files."""
 
+import io
 import json
 import os
 import re
@@ -12,16 +13,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import browser
 from priolane import _core, papers
 from priolane.keys import parts
 from priolane.record import records
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
 import evidence_pages
 import links
 import requirements
+
+import site_pictures
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = browser.find()
@@ -103,6 +108,77 @@ def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -
         if item.experiment is not None:
             assert f'id="{item.key.replace("/", "-")}"' in page, item.key
     assert page.count('<span class="verdict') >= 73
+
+
+def test_the_gallery_is_a_grid_of_thumbnails_that_lead_to_pages(site: Path, page: browser.Page) -> None:
+    page.open(site / "gallery.html")
+    page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+    links = page.value(
+        "[...document.querySelectorAll('.thumbnails li > a:has(img)')].map(link => link.getAttribute('href'))"
+    )
+    assert len(links) == len(
+        json.loads((ROOT / "docs" / "images" / "gallery" / "runs.json").read_text(encoding="utf-8"))
+    )
+    assert [link for link in links if not (site / link.partition("#")[0]).is_file()] == []
+    assert "findings/nos2/fig6.html" in links
+    across = page.value(
+        "new Set([...document.querySelectorAll('.thumbnails')[0].querySelectorAll('li')]"
+        ".map(item => Math.round(item.getBoundingClientRect().left))).size"
+    )
+    assert across >= 3
+    # The pictures in their own size made a page of 70,000 pixels.
+    assert page.value("document.documentElement.scrollHeight") < 12_000
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_the_landing_page_shows_three_pages_and_three_commands(site: Path, page: browser.Page) -> None:
+    page.open(site / "index.html")
+    for name in site_pictures.NAMES:
+        for ending in site_pictures.SCHEMES:
+            picture = site_pictures.PICTURES / f"{name}{ending}.png"
+            assert picture.stat().st_size <= site_pictures.MOST_BYTES
+    for system, ending in (("light", ""), ("dark", "-dark")):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": system}])
+        shown = "[...document.querySelectorAll('.three img')].map(one => one.currentSrc.split('/').pop()).join(' ')"
+        wait_for(page, f"{shown} === '{' '.join(f'{name}{ending}.png' for name in site_pictures.NAMES)}'")
+        wait_for(page, "[...document.querySelectorAll('.three img')].every(one => one.naturalWidth > 600)")
+    page.call("Emulation.setEmulatedMedia", features=[])
+    code = page.value("document.querySelector('.md-content pre').textContent")
+    assert re.findall(r"^priolane (\w+)", code, re.MULTILINE) == ["run", "trace", "advise"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no browser here")
+def test_a_picture_of_a_page_is_small_and_in_its_colours(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<meta name=color-scheme content='light dark'><style>body { background: #fff }"
+        "@media (prefers-color-scheme: dark) { body { background: #000 } }</style>",
+        encoding="utf-8",
+    )
+    assert CHROMIUM is not None
+    corners = {}
+    for ending, scheme in site_pictures.SCHEMES.items():
+        content = site_pictures.screenshot(CHROMIUM, path, scheme)
+        assert len(content) <= site_pictures.MOST_BYTES
+        with Image.open(io.BytesIO(content)) as opened:
+            corners[ending] = opened.convert("RGB").getpixel((5, 5))
+    assert corners == {"": (255, 255, 255), "-dark": (0, 0, 0)}
+
+
+def test_links_between_pages_lead_somewhere_without_the_site() -> None:
+    for path in [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]:
+        text = links.code_left_out(path.read_text(encoding="utf-8"))
+        for to in re.findall(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)", text):
+            if not re.match(r"[a-z]+:", to):
+                assert (path.parent / to).exists(), f"{path}: {to}"
+
+
+def test_what_a_page_says_without_the_site_is_not_on_the_site(site: Path) -> None:
+    for name in ("ledger", "ledger-readings", "reference", "gallery"):
+        assert "where the site is not built" in (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        shown = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert "The site has more here" not in shown
+        assert "made by the site" not in shown
 
 
 def test_pages_of_assumptions_have_readings_and_what_figures_take(site: Path) -> None:

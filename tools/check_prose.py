@@ -40,7 +40,7 @@ _FORMS = (
     (re.compile(r"\d%"), "a percentage without its space", "95 %"),
 )
 # What users read.
-_FOR_USERS = ("docs/", "README.md", "tools/site_pages/templates/")
+_FOR_USERS = ("docs/", "README.md")
 # Comparisons, before which "is no" is idiomatic: "is no longer than".
 _MORE = (
     "more|less|fewer|longer|shorter|faster|slower|larger|smaller|better|worse|later|earlier|"

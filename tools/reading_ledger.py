@@ -1,4 +1,4 @@
-"""Makes the page of the site that has the claims of a figure under each reading of its paper.
+"""Makes the tables of docs/ledger-readings.md, which have the claims of a figure under each reading of its paper.
 
 The records are those of `priolane reproduce PAPER/FIG --reading all --record docs/evidence/readings`. Many are of
 smaller sizes than those of the ledger, as each reading takes as many runs as the figure.
@@ -16,32 +16,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 READINGS = DOCS / "evidence" / "readings"
 """The records that have a grid for each reading."""
 
-_HEAD = """---
-hide: [navigation, toc]
----
 
-# Claims by reading
-
-**Does a verdict depend on how the paper was read? This table shows each claim under each reading that was run.**
-
-Where a paper is silent, its experiment file states the readings that its text allows, with their evidence
-([experiment files](experiments.md)). The [ledger](ledger.md) and all counts use the first reading, often at a larger
-size. Here, all readings of a figure have the same size and the same seeds, and many claims are undecided at small
-sizes. A cell has the verdict among all claims of the figure and, if the claim compares one value, the measured one.
-
-The column *readings* says whether the choice of a reading changes the verdict. It has *agree* if every reading
-reproduces the claim, or if every reading contradicts it. It has *differ* if one reading reproduces what another
-contradicts, and *open* otherwise. The column *ledger* has the verdict of the ledger. *Other size* counts the claims
-whose verdict there is the opposite of the first reading's verdict here. Their verdict depends on the size, and the
-larger size of the ledger is the better evidence.
-"""
-
-
-def page(found: Sequence[Record], ledger: Sequence[Record]) -> str:
-    """The page of records by reading, beside those of the ledger. Raises `SystemExit` if their claims differ."""
+def tables(found: Sequence[Record], ledger: Sequence[Record]) -> str:
+    """The tables of records by reading, beside those of the ledger. Raises `SystemExit` if their claims differ."""
     by_figure = {record.figure: record for record in ledger}
     parts = [(record, _verdicts(record, by_figure)) for record in found]
-    return "\n".join([_HEAD, _overview(parts), *(_figure(*part) for part in parts)])
+    return "\n".join([_overview(parts), *(_figure(*part) for part in parts)])
 
 
 def _verdicts(record: Record, ledger: Mapping[str, Record]) -> list[str]:

@@ -29,13 +29,13 @@ def _runs() -> Mapping[str, Any]:
 
 
 def pictures() -> str:
-    """Every figure with results, by paper."""
+    """Every figure with results as a thumbnail that leads to its page, by paper."""
     parts: list[str] = []
     for paper, items in groupby(
         (item for item in papers.figures() if item.experiment is not None), lambda one: one.paper
     ):
         parts.append(f"## {ledger.NAMES.get(paper, 'Our own figures')} {{ #{paper} }}\n")
-        parts += [_entry(item) for item in items]
+        parts += ['<div class="thumbnails" markdown>\n', *(_thumbnail(item) for item in items), "\n</div>\n"]
     return "\n".join(parts)
 
 
@@ -46,15 +46,29 @@ def cited_papers() -> str:
     return table(("name", "title", "venue"), rows)
 
 
-def _entry(item: papers.PaperFigure) -> str:
-    record = ledger_pages.record_of(item.key)
-    lines = [f"### {plain(item.about)} {{ #{_anchor(item.key)} }}\n", _picture(item, "")]
-    if record is not None:
-        lines.append(f"{ledger_pages.pills(record.counts())}\n")
-        lines.append(
-            f"{_origin(item)} " + " · ".join([f"`{item.key}`", *_picture_run(item.key), *_links(item, "")]) + "\n"
-        )
-    return "\n".join(lines)
+def _thumbnail(item: papers.PaperFigure) -> str:
+    """A figure as an entry of the grid: its picture and its name, which lead to its page, and its recorded verdicts."""
+    to, record = _page(item), ledger_pages.record_of(item.key)
+    name = f"`{item.key}`" if item.name == "ours" else f"{plain(item.name)}"
+    verdicts = ledger_pages.pills(record.counts()) if record is not None else "no verdicts"
+    drawn = f"[{_shown(item)}]({to})" if item.key in _runs() else _shown(item)
+    return f'- <a id="{_anchor(item.key)}"></a>{drawn}\n  **[{name}]({to})** {plain(item.about)}\n  {verdicts}'
+
+
+def _page(item: papers.PaperFigure) -> str:
+    """The page of a figure: its finding, or its claims in the ledger."""
+    if item.key in _findings():
+        return f"findings/{_findings()[item.key]}"
+    return f"ledger.md#{_anchor(item.key)}"
+
+
+def _shown(item: papers.PaperFigure) -> str:
+    """The small picture, which loads when it is scrolled to and says on hover which run it shows."""
+    if item.key not in _runs():
+        return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*"
+    words = " ".join(_picture_run(item.key)).replace("*", "").replace("`", "")
+    hover = f' title="{words}"' if words else ""
+    return f"![{plain(item.about)}](images/gallery/{gallery.name(item.key)}){{ loading=lazy{hover} }}"
 
 
 def figure(key: str, up: str) -> str:
@@ -102,17 +116,10 @@ def _findings() -> Mapping[str, str]:
 
 
 def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
-    if up == "" and item.key in _findings():
-        yield f"[finding](findings/{_findings()[item.key]})"
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
-    if up:
-        yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
+    yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
     folder = "experiments/ours" if item.paper == "ours" else f"experiments/papers/{item.paper}"
     yield f"[experiment]({up}../{folder}/{item.id}.toml)"
-
-
-def _origin(item: papers.PaperFigure) -> str:
-    return f"{plain(item.name)}." if item.name != "ours" else "A figure of ours."
 
 
 def _anchor(key: str) -> str:

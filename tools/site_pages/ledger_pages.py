@@ -43,8 +43,8 @@ def undecided() -> str:
 
 
 def by_reading() -> str:
-    """The page of claims under each reading of their papers."""
-    return reading_ledger.page(ledger.shipped(reading_ledger.READINGS), records())
+    """The tables of claims under each reading of their papers."""
+    return reading_ledger.tables(ledger.shipped(reading_ledger.READINGS), records())
 
 
 def claims() -> str:

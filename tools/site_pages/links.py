@@ -26,6 +26,11 @@ def to_repository(markdown: str, page: str, root: Path, docs: str = "docs") -> s
     return "".join([*parts, _replace(markdown[at:], page, root, docs)])
 
 
+def code_left_out(markdown: str) -> str:
+    """The text of a page without its code, in which nothing is a link."""
+    return _CODE.sub("", markdown)
+
+
 def _replace(text: str, page: str, root: Path, docs: str) -> str:
     def link(match: re.Match[str]) -> str:
         to = match["to"]

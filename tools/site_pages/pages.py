@@ -16,7 +16,6 @@ import scheme_pages
 import ledger
 from priolane import papers
 
-_TEMPLATES = Path(__file__).parent / "templates"
 # What a line `<!-- made by the site: NAME -->` stands for.
 _MADE: Mapping[str, Callable[[], str]] = {
     "parts": parts_pages.index,
@@ -33,6 +32,7 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "claims": ledger_pages.claims,
     "undecided": ledger_pages.undecided,
     "records": ledger_pages.runs,
+    "readings": ledger_pages.by_reading,
     "pictures": gallery_pages.pictures,
     "papers": gallery_pages.cited_papers,
 }
@@ -48,16 +48,15 @@ _NOT_SEARCHED = {
     "evidence/tests.md",
     "evidence/faults.md",
 }
+# What a page says where the site has not filled it in, as on a host of repositories.
+_UNFILLED = re.compile(r"^<!-- where the site is not built -->$.*?^<!-- end -->$\n*", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
 _DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def generated() -> dict[str, str]:
     """The Markdown of pages that no file below docs/ has, by path."""
-    found = {
-        path.relative_to(_TEMPLATES).as_posix(): path.read_text(encoding="utf-8") for path in _TEMPLATES.rglob("*.md")
-    }
-    found["ledger-readings.md"] = ledger_pages.by_reading()
+    found: dict[str, str] = {}
     for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages):
         found.update(several())
     return found
@@ -71,7 +70,7 @@ def filled(markdown: str, page: str) -> str:
             return gallery_pages.figure(mark[2], "../" * page.count("/"))
         return _MADE[mark[1]]()
 
-    text = _MARK.sub(made, markdown)
+    text = _MARK.sub(made, _UNFILLED.sub("", markdown))
     return assumption_pages.with_takers(text, page) if page.startswith("assumptions/") else text
 
 

@@ -14,7 +14,7 @@ from priolane.results import Results
 
 
 def write_report(results: Results, *, rerun: str | None = None, png: bool = False, pdf: bool = False) -> Path:
-    """Writes the page beside the runs, figures as CSV and SVG, and as PNG and PDF if asked for; returns the page's path.
+    """Writes the page beside the runs, figures as CSV and SVG, PNG and PDF too if asked for; returns the page's path.
 
     `rerun` is the command that made the results. Raises `InputError` before the grid is whole, if a table of a run is
     damaged, if a file stands in the way that priolane did not write, or if PNG or PDF is asked for and matplotlib is
