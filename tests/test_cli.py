@@ -40,7 +40,7 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert errors == ""
     assert (out / "report.html").is_file()
     assert (out / "figures" / "panel-1.csv").is_file()
-    assert {path.suffix for path in (out / "figures").iterdir()} == {".csv"}
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".csv", ".svg"}
     assert core.options[0]["sets"] == [["a.b", '"c"']]
 
 
@@ -177,13 +177,13 @@ def test_png_and_pdf_are_asked_for_and_go_when_they_are_not(tmp_path: Path) -> N
     directory = factories.make_results(tmp_path / "grid", panels=1)
     assert main(["report", str(directory), "--png", "--pdf"]) == 0
     names = {path.name for path in (directory / "figures").iterdir()}
-    assert names == {"panel-1.png", "panel-1.pdf", "figure.png", "panel-1.csv", "results.csv"}
+    assert names == {"panel-1.png", "panel-1.pdf", "figure.png", "panel-1.csv", "panel-1.svg", "results.csv"}
     page = (directory / "report.html").read_text(encoding="utf-8")
     assert '<a href="figures/panel-1.png">PNG</a>' in page
     assert main(["report", str(directory), "--pdf"]) == 0
     assert {path.name for path in (directory / "figures").iterdir()} == {name for name in names if "png" not in name}
     assert main(["report", str(directory)]) == 0
-    assert {path.suffix for path in (directory / "figures").iterdir()} == {".csv"}
+    assert {path.suffix for path in (directory / "figures").iterdir()} == {".csv", ".svg"}
 
 
 def test_without_matplotlib_pages_are_written_and_png_is_refused_before_anything_is_done(

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import browser
-from priolane import _core, papers
+from priolane import _core, papers, requirements
 from priolane.keys import parts
 from priolane.record import records
 
@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
 import evidence_pages
 import links
-import requirements
 
 import site_pictures
 

@@ -52,4 +52,5 @@ def test_the_help_of_a_command_imports_no_other_command() -> None:
 
 
 def test_a_table_takes_rich_and_nothing_else_that_is_slow() -> None:
-    assert slow(imported("list", "schemes")) == {"rich"}
+    assert slow(imported("list", "transports")) == {"rich"}
+    assert slow(imported("list", "schemes")) == set()

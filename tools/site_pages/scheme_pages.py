@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import requirements
 from markdown_text import code, plain, sentence, source, table
 
-from priolane import _core
+from priolane import _core, requirements
 from priolane.key_examples import inline
 from priolane.keys import Part, parts
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.cli import show
+from priolane.cli.brief.screen import Screen
 
 if TYPE_CHECKING:
     from priolane.matrix import Matrix
@@ -37,6 +38,7 @@ def add(command: argparse.ArgumentParser) -> None:
         help="which transports go with these parts (left out: with those of every row, and with pricing), and why not",
     )
     command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("-v", "--verbose", action="store_true", help="schemes by their parts")
     command.set_defaults(execute=execute)
 
 
@@ -49,6 +51,13 @@ def execute(chosen: argparse.Namespace) -> int:
     entries = json.loads(_core.catalogue()).get(chosen.what, [])
     if chosen.json:
         show.json_lines(entries, indent=2)
+        return 0
+    if chosen.what == "schemes" and not chosen.verbose:
+        from priolane.cli.brief.listed_schemes import scheme_lines  # noqa: PLC0415 - no other list needs it
+
+        for line in scheme_lines(Screen.of_output()):
+            show.line(line)
+        show.line("priolane list schemes -v names the parts of each scheme")
         return 0
     columns = list(dict.fromkeys(key for entry in entries for key in entry))
     if not entries:

@@ -149,6 +149,7 @@ complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -
 complete -c priolane -n '_shtab_priolane_using list' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using list' -l matrix -d 'which transports go with these parts (left out: with those of every row, and with pricing), and why not'
 complete -c priolane -n '_shtab_priolane_using list' -l json -d 'as JSON'
+complete -c priolane -n '_shtab_priolane_using list' -s v -l verbose -d 'schemes by their parts'
 complete -c priolane -n '_shtab_priolane_using list; and test $_shtab_priolane_npos -eq 0' -ka "schemes transports ports host nic assign solvers admit apps workloads topologies" -d 'schemes|transports|ports|host|nic|assign|solvers|admit|apps|workloads|topologies'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a keys -d 'the keys of a part: type, range, unit, default, example, source'
 complete -c priolane -n '_shtab_priolane_using keys' -s h -l help -d 'show this help message and exit'

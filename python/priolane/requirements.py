@@ -11,16 +11,16 @@ _BY_SIZE = {"size", "coflow_size", "flow_fraction", "equal_bytes", "power_law", 
 _REMAINING = {"pfabric", "phost", "homa"}
 _DEADLINES = {"deadline", "deadline_rank", "deadlines_first", "demand_rate"}
 _SERVES = {
-    "fifo": "one queue",
-    "strict": "{queues} strict priorities",
-    "wfq": "{queues} weighted queues",
+    "fifo": "have one queue",
+    "strict": "have {queues} strict priorities",
+    "wfq": "have {queues} weighted queues",
     "trimming": "trim packets to headers, headers first",
     "tokens": "limit the tokens of all classes together and discard old ones",
     "ranked": "sort packets by a rank",
     "pifo": "sort packets by class and drop the worst",
     "aifo": "admit packets by quantiles of recent ranks",
     "pfabric": "serve and drop by the rank of a flow",
-    "sp_pifo": "{queues} strict priorities whose bounds follow ranks",
+    "sp_pifo": "have {queues} strict priorities whose bounds follow ranks",
 }
 
 

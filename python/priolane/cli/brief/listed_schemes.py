@@ -1,0 +1,84 @@
+"""What `priolane list schemes` prints: whose a scheme is, its queues, what it must know, and what switches must do."""
+
+import json
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from priolane import _core, requirements
+from priolane.cli.brief.screen import Screen
+from priolane.keys import parts
+
+_SHIPPED = Path(__file__).parent.parent.parent / "schemes"
+_PARTS = ("transport", "assign", "admit", "host", "nic", "port")
+_LEAST_ROOM = 36
+_HEAD = ("scheme", "queues", "sizes known", "switch ports must ...; paper")
+
+
+@dataclass(frozen=True)
+class ListedScheme:
+    """A shipped scheme in words. `paper` is who it is from, or what its file says it is where it is of no paper."""
+
+    name: str
+    paper: str
+    queues: int
+    sizes: str
+    switches: str
+
+
+def listed_schemes() -> Iterator[ListedScheme]:
+    """All shipped schemes, in the order of the catalogue."""
+    known = {(part.row, part.name): part for part in parts()}
+    for entry in json.loads(_core.catalogue())["schemes"]:
+        text = (_SHIPPED / f"{entry['name']}.toml").read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+        own = [part for row in _PARTS if (part := known.get((row, _name(table.get(row))))) is not None]
+        yield ListedScheme(
+            name=entry["name"],
+            paper=entry["paper"] if entry["paper"] != "-" else _first_sentence(text),
+            queues=requirements.queues(table),
+            sizes=requirements.sizes(table),
+            switches="; ".join(requirements.switches(table, own)),
+        )
+
+
+def _name(written: Any) -> str:
+    """The name of the part that a row of a scheme's file states."""
+    if isinstance(written, Mapping):
+        return str(written.get("kind") or written.get("queue") or next(iter(written)))
+    return str(written)
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of the comment at the top of a file."""
+    lines = text.splitlines()
+    comment = " ".join(line.removeprefix("#").strip() for line in lines[: _comment_lines(lines)])
+    return comment.partition(". ")[0].rstrip(".")
+
+
+def _comment_lines(lines: list[str]) -> int:
+    return next((nth for nth, line in enumerate(lines) if not line.startswith("#")), len(lines))
+
+
+def scheme_lines(screen: Screen) -> list[str]:
+    """A line or more for each scheme: what switch ports must do, then whose it is."""
+    schemes = list(listed_schemes())
+    rows = [(one.name, str(one.queues), one.sizes) for one in schemes]
+    widths = [max(len(row[nth]) for row in (_HEAD, *rows)) for nth in range(3)]
+    lines = _row(screen, _HEAD[:3], widths, _HEAD[3])
+    for row, one in zip(rows, schemes, strict=True):
+        lines += _row(screen, row, widths, f"{one.switches}\n{one.paper}")
+    return lines
+
+
+def _row(screen: Screen, cells: tuple[str, ...], widths: list[int], texts: str) -> list[str]:
+    """The cells, and beside them, or below them where there is no room, the texts, each on lines of its own."""
+    before = "".join(f"{cell.ljust(width)}  " for cell, width in zip(cells, widths, strict=True))
+    is_beside = screen.columns - len(before) >= _LEAST_ROOM
+    indent = " " * (len(before) if is_beside else 4)
+    room = screen.columns - len(indent)
+    wrapped = [indent + line for text in texts.splitlines() for line in textwrap.wrap(screen.text(text), room)]
+    return [before + wrapped[0].strip(), *wrapped[1:]] if is_beside else [screen.cut(before.rstrip()), *wrapped]

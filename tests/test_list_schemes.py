@@ -1,0 +1,77 @@
+"""`priolane list schemes` in words: whose a scheme is, its queues, what it must know, what switches must do."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from priolane import keys
+from priolane._core import InputError
+from priolane.cli import main
+from priolane.cli.brief.listed_schemes import listed_schemes, scheme_lines
+from priolane.cli.brief.screen import Screen
+
+ROOT = Path(__file__).parent.parent
+# What the papers say: queues of a port, whether flow sizes are known, and words for what ports do.
+KNOWN = {
+    "newreno": (1, "no", "one queue"),
+    "dctcp": (1, "no", "ECN"),
+    "pias": (8, "distribution", "8 strict priorities"),
+    "pfabric": (1, "each flow", "rank"),
+    "ndp": (2, "no", "trim packets"),
+    "homa": (8, "each flow", "strict"),
+    "hpcc": (1, "no", "INT"),
+    "physical_swift": (9, "no", "pause 8 classes (PFC)"),
+    "expresspass": (3, "no", "tokens"),
+}
+
+
+def test_schemes_are_listed_in_words() -> None:
+    found = {one.name: one for one in listed_schemes()}
+    assert set(found) == {path.stem for path in (ROOT / "schemes").glob("*.toml")}
+    for name, (queues, sizes, switches) in KNOWN.items():
+        assert (found[name].queues, found[name].sizes) == (queues, sizes), name
+        assert switches in found[name].switches, name
+    assert found["pias"].paper == "PIAS (NSDI 2015)"
+    # A scheme of no paper says what it is.
+    assert found["ps"].paper.startswith("Fair sharing of a host's line")
+    assert all(one.paper and one.paper != "-" for one in found.values())
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_lines_are_as_wide_as_the_screen_and_lose_no_word(columns: int) -> None:
+    lines = scheme_lines(Screen(columns, is_utf8=True))
+    assert max(map(len, lines)) <= columns
+    text = " ".join(" ".join(lines).split())
+    for one in listed_schemes():
+        # Texts that are wrapped within a column are whole, if lines of other columns are taken out.
+        assert " ".join(one.paper.split()[:2]) in text
+        assert f"{one.name} " in f"{text} "
+    assert "…" not in text
+
+
+def test_the_command_prints_words_and_parts_when_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert main(["list", "schemes"]) == 0
+    words = capsys.readouterr().out
+    assert max(map(len, words.splitlines())) <= 100
+    assert re.search(r"^pias +8 +distribution +have 8 strict priorities; mark packets \(ECN\)$", words, re.MULTILINE)
+    assert main(["list", "schemes", "-v"]) == 0
+    assert re.search(r"^pias +PIAS \(NSDI 2015\) +dctcp +strict", capsys.readouterr().out, re.MULTILINE)
+    assert main(["list", "schemes", "--json"]) == 0
+    assert {"name", "paper", "transport", "port"} <= set(json.loads(capsys.readouterr().out)[0])
+
+
+@pytest.mark.parametrize(("asked", "title"), [("claim", "[[claim]]"), ("[[event]]", "[[event]]"), ("sweep", "[sweep]")])
+def test_a_table_that_keys_does_not_list_is_named_with_its_page(asked: str, title: str) -> None:
+    with pytest.raises(InputError) as refused:
+        keys.find(asked)
+    found = re.fullmatch(r"(\S+) is not in this list; docs/experiments\.md(?:#(\S+))? has its keys", str(refused.value))
+    assert found is not None
+    assert found[1] == title
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    headings = [line.lstrip("# ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("#")]
+    assert found[2] is None or found[2] in headings
