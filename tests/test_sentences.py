@@ -1,7 +1,10 @@
 """Claims as sentences. The expected texts are written by hand from the numbers of each claim."""
 
+import base64
 import html
 import json
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 
 import factories
+from priolane.figure.panels import describe
 from priolane.record import RECORDS
 from priolane.recorded_claims import claims_of
 from priolane.report.estimate import Average, Estimate
@@ -18,7 +22,6 @@ from priolane.report.sentences import finding, reason_text, sentence, verdict_te
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
-from priolane.report.write import write_report
 from priolane.results import load
 
 LOAD = "group.all.load.value"
@@ -259,6 +262,9 @@ def test_a_cell_of_a_notebook_has_the_same_sentences_and_the_first_figure(tmp_pa
     for one in results.report.claims:
         assert html.escape(sentence(one)) in bare
     assert "<b>✗ contradicted</b>: Not so here: NOS2 varies" in bare
-    assert "<img" not in bare
-    write_report(results, png=True)
-    assert 'src="data:image/png;base64,' in results._repr_html_()
+    (picture,) = re.findall(r'<img alt="([^"]+)" style="[^"]+" src="data:image/svg\+xml;base64,([^"]+)">', bare)
+    assert picture[0] == html.escape(describe(results.report.drawn[0]))
+    drawn = ET.fromstring(base64.b64decode(picture[1]))  # noqa: S314 - made just now
+    assert drawn.get("aria-label") == results.report.drawn[0].title
+    marks = [one for one in drawn.iter("{http://www.w3.org/2000/svg}g") if one.get("class") == "m"]
+    assert len(marks) == sum(len(series.marks) for series in results.report.drawn[0].series)

@@ -4,15 +4,16 @@ import base64
 import html
 import sys
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from priolane.directory import FIGURES
 from priolane.experiment import Plan, PlannedRun
 from priolane.grid import Watcher
-from priolane.report.model import Claim, Report, Verdict
+from priolane.report.model import Claim, Panel, Report, Verdict
 from priolane.report.sentences import reason_text, sentence, verdict_text
 from priolane.worker import JobResult
+
+if TYPE_CHECKING:
+    from priolane.results import Results
 
 _EVERY_S = 0.2
 
@@ -30,8 +31,7 @@ _SIGNS = {
     Verdict.UNDECIDED: "\N{ALMOST EQUAL TO}",
     Verdict.INCOMPLETE: "?",
 }
-# A picture of more pixels than a cell is wide, for screens that have them.
-_FIGURE_STYLE = "max-width: 34em; width: 100%"
+_FIGURE_STYLE = "max-width: 45em; width: 100%"
 
 
 def claims_html(report: Report) -> str:
@@ -46,14 +46,32 @@ def _claim(claim: Claim) -> str:
     return f"{verdict}: {html.escape(f'{sentence(claim)} {reason_text(claim)}'.rstrip())}"
 
 
-def figure_html(directory: Path) -> str:
-    """The first figure of results as a picture in the cell; empty unless PNG files were drawn."""
-    try:
-        picture = (directory / FIGURES / "panel-1.png").read_bytes()
-    except OSError:
+def figure_html(results: "Results") -> str:
+    """The first figure of results as a picture in the cell: the first panel, or a figure by default; empty without one.
+
+    It is an SVG of its own, as an image, so that its style sheet does not reach the notebook. matplotlib is not needed.
+    Raises `InputError` if a table of a run is damaged.
+    """
+    from priolane.figure.document import svg_document  # noqa: PLC0415 - slow to load, and only notebooks need it
+    from priolane.figure.palette import SeriesStyles  # noqa: PLC0415
+    from priolane.figure.panels import describe  # noqa: PLC0415
+
+    panel = _first_panel(results)
+    if panel is None:
         return ""
-    content = base64.b64encode(picture).decode()
-    return f'<img alt="the first figure" style="{_FIGURE_STYLE}" src="data:image/png;base64,{content}">'
+    content = base64.b64encode(svg_document(panel, SeriesStyles([panel])).encode()).decode()
+    words = html.escape(describe(panel), quote=True)
+    return f'<img alt="{words}" style="{_FIGURE_STYLE}" src="data:image/svg+xml;base64,{content}">'
+
+
+def _first_panel(results: "Results") -> Panel | None:
+    from priolane.report.default_figures import default_figures  # noqa: PLC0415 - slow to load
+    from priolane.report.overview import overview  # noqa: PLC0415
+
+    if results.report.panels:
+        return next(iter(results.report.drawn), None)
+    figures = default_figures(results, overview(results), None)
+    return figures[0].panel if figures else None
 
 
 class NotebookBar(Watcher):

@@ -238,7 +238,7 @@ class Results:
 
         line = f"<p><b>{html.escape(self.title)}</b>: {self._there()} in {html.escape(str(self.directory))}</p>"
         with suppress(InputError):
-            line += claims_html(self.report) + figure_html(self.directory)
+            line += claims_html(self.report) + figure_html(self)
         try:
             pd = load_pandas("the table of means")
         except ImportError as error:
