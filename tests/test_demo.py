@@ -22,7 +22,7 @@ PRINTED = ((3.0, 7.0, 9.0), (1.0, 4.0, 10.0))
 
 
 def run(*words: str) -> str:
-    """What a command prints."""
+    """The output of a command."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(list(words)) == 0
     return out.getvalue()
@@ -79,7 +79,7 @@ def test_readme_has_at_most_700_words() -> None:
 
 
 def _tops(outlines: list[str]) -> list[float]:
-    """How high bars or outlines stand in the picture: the second ordinate is their top."""
+    """The heights of bars or outlines in the picture: the second ordinate is their top."""
     found = []
     for outline in outlines:
         heights = [float(y) for y in re.findall(r"M\S+ (\S+)V(\S+)H", outline)[0]]

@@ -110,7 +110,7 @@ def test_without_polars_the_message_says_what_to_install(results: Results, monke
 
 @pytest.fixture
 def no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """pandas is not installed: its import fails."""
+    """The package pandas is not installed: its import fails."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "pandas"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)

@@ -51,7 +51,7 @@ def counts(found: Sequence[Record]) -> str:
 
 
 def sentence(found: Sequence[Record]) -> str:
-    """How many claims of the papers have each verdict."""
+    """The number of claims of the papers with each verdict."""
     of_papers = [record for record in found if record.figure.partition("/")[0] in NAMES]
     tally = _sum(record.counts(Source.PAPER) for record in of_papers)
     shown = [f"{tally[verdict]} are {verdict.value}" for verdict in Verdict if tally[verdict]]

@@ -21,7 +21,7 @@ from priolane.doctor import BROWSERS
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "images" / "site"
 SCHEMES = {"": 1, "-dark": 0}
-"""What ends the name of a picture, and Chromium's number for that colour scheme."""
+"""The end of the name of a picture, and Chromium's number for that colour scheme."""
 
 NAMES = ("report", "replay", "advice")
 MOST_BYTES = 150_000

@@ -1,9 +1,9 @@
-"""pandas, which is an extra: data frames and `advise` take it, and nothing else does."""
+"""The library pandas, which is an extra: data frames and `advise` take it, and nothing else does."""
 
 from types import ModuleType
 
 INSTALL = "pip install 'priolane[pandas]'"
-"""What installs pandas."""
+"""The command that installs pandas."""
 
 
 def load_pandas(user: str) -> ModuleType:

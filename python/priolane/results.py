@@ -270,7 +270,7 @@ class Results:
         return self._table("flows.parquet", scheme, point)
 
     def ports(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """What each class saw at each egress port, chosen and distinguished as in `flows`."""
+        """The service of each class at each egress port, chosen and distinguished as in `flows`."""
         return self._table("ports.parquet", scheme, point)
 
     def series(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
@@ -282,7 +282,7 @@ class Results:
         return self._table("coflows.parquet", scheme, point)
 
     def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """What machines and flows owe, where the experiment has prices, chosen and distinguished as in `flows`."""
+        """The bills of machines and flows, where the experiment has prices, chosen and distinguished as in `flows`."""
         return self._table("bills.parquet", scheme, point)
 
     def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:

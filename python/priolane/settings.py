@@ -24,7 +24,7 @@ def _give_nothing_up() -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """How runs are carried out. No setting changes a result."""
+    """The way in which runs are carried out. No setting changes a result."""
 
     jobs: int = 1
     on: "Backend | Executor" = LOCAL

@@ -116,7 +116,7 @@ def _anchors(figure: Figure) -> set[str]:
 
 
 def _taken(anchor: str) -> str:
-    """Which figures and schemes name an assumption; empty if none does."""
+    """The figures and schemes that name an assumption; empty if none does."""
     keys = [figure.key for figure in _figures() if anchor in figure.table.get("assumptions", ())]
     named = [_linked(keys)] if keys else []
     named += [f"[`{name}`](../reference/schemes/{name}.md)" for name, taken in _of_schemes().items() if anchor in taken]

@@ -75,7 +75,7 @@ def filled(markdown: str, page: str) -> str:
 
 
 def search(page: str) -> dict[str, Any]:
-    """How the search treats a page: generated tables are left out, and answers come first."""
+    """The treatment of a page by the search: generated tables are left out, and answers come first."""
     if page in _NOT_SEARCHED:
         return {"exclude": True}
     if page == "faq.md":

@@ -1,4 +1,4 @@
-"""How figures write numbers: with thin spaces and minus signs, decimals and units by the rules of `report.numbers`.
+"""Numbers in figures: with thin spaces and minus signs, decimals and units by the rules of `report.numbers`.
 
 From 10 000 on, thin spaces separate thousands. No number has an exponent, unless it is below 1e-9 or from 1e15 on.
 """

@@ -50,7 +50,7 @@ _PREFERRED = {name: style for style, names in _USUAL.items() for name in names}
 
 @dataclass(frozen=True)
 class SeriesStyle:
-    """How a series is drawn: `nth` of the styles, or `None` for grey; `variant` distinguishes series of one name."""
+    """The style of a series: `nth` of the styles, or `None` for grey; `variant` distinguishes series of one name."""
 
     name: str
     nth: int | None

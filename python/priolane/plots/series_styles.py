@@ -1,4 +1,4 @@
-"""Who looks how in a set of figures: each in its own style, or in another where two could not be distinguished."""
+"""The styles of a set of figures: each in its own style, or in another where two could not be distinguished."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -93,7 +93,7 @@ def _of_lead(view: Overview, lead: _Lead, many: int) -> Difference:
 
 
 def _of_spread(view: Overview, section: ClassTable) -> Difference:
-    """What the first metric of the first class is, where no scheme is the best."""
+    """The first metric of the first class, where no scheme is the best."""
     quantity = section.quantities[0]
     last = section.rows[-1].point
     rows = [row for row in section.rows if row.point == last and row.entries[0].estimate.mean is not None]

@@ -23,14 +23,14 @@ _MOST_ROWS = 2
 
 @dataclass(frozen=True)
 class AllowedBand:
-    """What a claim asks: the number that values are divided by, and the band of the quotient."""
+    """The criterion of a claim: the number that values are divided by, and the band of the quotient."""
 
     of: float
     low: float
     high: float
 
     def distance(self, mean: float) -> float:
-        """How far a mean is outside the band, as a logarithm; below 0 inside."""
+        """The distance of a mean from the band, as a logarithm; below 0 inside."""
         value = mean / self.of
         if value <= 0:
             return math.inf
@@ -45,7 +45,7 @@ def forest_rows(claims: Sequence[Claim]) -> list[ForestRow]:
 
 
 def allowed_band(claim: Claim) -> AllowedBand | None:
-    """What a claim asks of its values; `None` where that is no ratio."""
+    """The criterion of a claim; `None` where that is no ratio."""
     test = claim.test
     match test["kind"]:
         case "ratio":

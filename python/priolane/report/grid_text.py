@@ -4,7 +4,7 @@ from priolane.results import Results
 
 
 def grid_text(results: Results) -> str:
-    """How many runs there are, and of what: `48 runs (3 schemes, 2 points, 8 seeds)`."""
+    """The number of runs, and their factors: `48 runs (3 schemes, 2 points, 8 seeds)`."""
     schemes = len({run.scheme for run in results.runs})
     points = len({repr(sorted(run.point.items())) for run in results.runs})
     seeds = len({run.seed for run in results.runs})

@@ -1,4 +1,4 @@
-"""What a reader is told first of a report, on the console and on the page: which claims, and which warning."""
+"""The part of a report that a reader sees first, on the console and on the page: which claims, and which warning."""
 
 from collections.abc import Iterator, Sequence
 

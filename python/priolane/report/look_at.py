@@ -38,7 +38,7 @@ class LookAt:
 
 
 def look_at(report: Report) -> LookAt:
-    """What to look at before trusting a report."""
+    """The checks that a reader should see before trusting a report."""
     return LookAt(
         checks=[check for check in report.checks if check.state not in _FINE],
         fine=[check for check in report.checks if check.state in _FINE],

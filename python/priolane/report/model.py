@@ -559,7 +559,7 @@ def _x(value: Any, names: Mapping[str, str]) -> float | str:
 
 
 def _metric_names(metrics: Sequence[Any]) -> dict[str, str]:
-    """What distinguishes metrics: their classes, as in `gain.mice`, `gain.medium`, or their quantities, or both."""
+    """The differences of metrics: classes, as in `gain.mice`, `gain.medium`, or quantities, or both."""
     parts = {str(metric): str(metric).partition(".")[::2] for metric in metrics}
     quantities, classes = ({part[nth] for part in parts.values()} for nth in range(2))
     if len(parts) < 2 or (len(quantities) > 1 and len(classes) > 1):

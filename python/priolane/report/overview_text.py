@@ -32,7 +32,7 @@ class Column:
 
 
 def column_name(quantity: Quantity) -> str:
-    """What a column is called where its neighbours do not say what it is of: `p99 FCT`."""
+    """The name of a column where its neighbours do not say what it is of: `p99 FCT`."""
     return _NAMES.get(quantity.name, quantity.label)
 
 

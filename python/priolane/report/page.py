@@ -84,7 +84,7 @@ def _content(results: Results, view: Overview, drawn: PageFigures, making: PageO
 
 
 def _figures(report: Report, drawn: PageFigures, making: PageOptions) -> dict[str, Any]:
-    """What is drawn, with its style and scripts."""
+    """The figures, with their style and scripts."""
     figures = [_figure(shown, _files(shown.nth, making.formats)) for shown in drawn.figures]
     # What is drawn over time has no files.
     traces = [_figure(shown, {}) for shown in drawn.traces]
@@ -139,7 +139,7 @@ def _forest(claims: Sequence[Claim]) -> Markup:
 
 
 def _behind(results: Results, making: PageOptions) -> dict[str, Any]:
-    """What the results rest on."""
+    """The assumptions and inputs of the results."""
     report = results.report
     return {
         "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},

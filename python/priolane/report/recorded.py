@@ -22,7 +22,7 @@ class Recorded:
 
 
 def recorded(results: Results) -> Recorded:
-    """What is recorded for the figure whose file these results are of, if its size or seeds were others.
+    """The record of the figure whose file these results are of, if its size or seeds were others.
 
     Raises `InputError` if the record cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What `priolane list schemes` prints: whose a scheme is, its queues, what it must know, and what switches must do."""
+"""The text of `priolane list schemes`: whose a scheme is, its queues, what it must know, and what switches must do."""
 
 import json
 import textwrap

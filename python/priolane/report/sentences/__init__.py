@@ -31,7 +31,7 @@ _LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
 
 
 def sentence(claim: Claim) -> str:
-    """What was measured, and what the claim asks, as one sentence that says whether it is so."""
+    """The measurement and the criterion of a claim as one sentence that says whether it is so."""
     return _prefix(claim) + finding(claim)
 
 

@@ -14,7 +14,7 @@ _MOST_LISTED = 3
 
 
 class Detail(StrEnum):
-    """How much a sentence tells of its values."""
+    """The amount of detail in a sentence."""
 
     FULL = "full"
     """Each with its interval and place, or of many their range and number."""
