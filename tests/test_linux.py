@@ -132,7 +132,7 @@ def test_a_name_that_could_be_an_option_a_directory_or_a_command_is_refused(
     for dry in ([], ["--dry-run"]):
         assert main(["linux", "up", str(experiment), "--scheme", "dctcp", f"--name={name}", *dry]) == 2
         shown = capsys.readouterr().err
-        assert "is no name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning" in shown
+        assert "is not a valid name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning" in shown
         assert "\x1b" not in shown
 
 

@@ -50,12 +50,12 @@ pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Re
     say(&mut output, "ready")?;
     let order = next()?;
     if order != Order::Greet.line() {
-        return Err(wrong(format!("{order:?} is no order to greet")));
+        return Err(wrong(format!("{order:?} is not an order to greet")));
     }
     run.greet(&lines)?;
     say(&mut output, "greeted")?;
     let start = next()?;
-    let start = instant(&start).ok_or_else(|| wrong(format!("{start:?} is no start")))?;
+    let start = instant(&start).ok_or_else(|| wrong(format!("{start:?} is not a start")))?;
     let report = run.carry_out(start, &lines, &mut || say(&mut output, "done"))?;
     let text = serde_json::to_string(&report).map_err(io::Error::other)?;
     Ok(say(&mut output, &text)?)

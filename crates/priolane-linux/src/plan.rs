@@ -89,7 +89,9 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
     /// The name is not valid.
-    #[error("{0:?} is no name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning")]
+    #[error(
+        "{0:?} is not a valid name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning"
+    )]
     Name(String),
     /// The network is not valid.
     #[error(transparent)]

@@ -8,7 +8,7 @@ pub(crate) fn keys(row: &Map<String, Json>) -> Result<Vec<(&str, Value<'_>)>, St
     let named = row.iter().filter(|(key, _)| *key != "kind");
     named
         .map(|(key, json)| {
-            let value = value(json).ok_or_else(|| format!("{key}: {json} is no value"))?;
+            let value = value(json).ok_or_else(|| format!("{key}: {json} is not a valid value"))?;
             Ok((key.as_str(), value))
         })
         .collect()
@@ -55,6 +55,6 @@ mod tests {
         ];
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         let Json::Object(null) = json!({ "a": null }) else { panic!("an object") };
-        assert_eq!(keys(&null).unwrap_err(), "a: null is no value");
+        assert_eq!(keys(&null).unwrap_err(), "a: null is not a valid value");
     }
 }

@@ -143,7 +143,7 @@ pub enum SendError {
     TooLongForPeer(SocketAddr),
     /// The receiver gave up the message.
     #[error(
-        "{0} gave the message up: nothing of it came for its patience.idle, or its memory was full and the message too slow; \
+        "{0} gave the message up: none of its data came for its patience.idle, or its memory was full and the message too slow; \
          send it again"
     )]
     GivenUp(SocketAddr),

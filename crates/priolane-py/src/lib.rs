@@ -364,7 +364,8 @@ fn change(first: Vec<f64>, second: Vec<f64>, nature: &str) -> PyResult<(Estimate
 }
 
 fn natured(name: &str) -> PyResult<Nature> {
-    Nature::named(name).ok_or_else(|| PyValueError::new_err(format!("{name:?} is no nature of values")))
+    Nature::named(name)
+        .ok_or_else(|| PyValueError::new_err(format!("{name:?} is not a known nature of values")))
 }
 
 fn as_tuple(estimate: &Estimate) -> PyResult<EstimateTuple> {

@@ -147,7 +147,7 @@ impl Pfc {
             (what, "a higher xoff, or more memory")
         } else if pause <= self.xon_below {
             let what = format!(
-                "a class is paused above {} and resumed {} below that: only when nothing of it is left",
+                "a class is paused above {} and resumed {} below that: only when its account is empty",
                 about_bytes(pause),
                 about_bytes(self.xon_below)
             );

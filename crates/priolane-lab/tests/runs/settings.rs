@@ -416,7 +416,11 @@ fn endless_flows_that_start_before_the_window_are_in_their_class() {
     let plan = plan::plan(&path, &Options::default()).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
     // All flows start within 1 ms, and the warm-up takes 50 ms.
-    assert!(!built.warnings.iter().any(|warning| warning.contains("no measured flow")), "{:?}", built.warnings);
+    assert!(
+        !built.warnings.iter().any(|warning| warning.contains("no measured flow")),
+        "{:?}",
+        built.warnings
+    );
 }
 
 /// Whether a line of the message is about `key`.

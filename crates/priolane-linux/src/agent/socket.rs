@@ -88,7 +88,9 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
     };
     match fs::symlink_metadata(path) {
-        Ok(there) if !there.file_type().is_socket() => return taken("there is a file that is no socket"),
+        Ok(there) if !there.file_type().is_socket() => {
+            return taken("a file that is not a socket is in its place");
+        }
         Ok(_) if UnixStream::connect(path).is_ok() => return taken("an agent listens there"),
         Ok(_) => fs::remove_file(path)?,
         Err(_) => {}

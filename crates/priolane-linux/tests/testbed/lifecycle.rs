@@ -148,5 +148,5 @@ fn the_program_prints_what_it_would_do_and_refuses_what_is_no_plan() {
     let output = up(&path);
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(message.contains("plan.json:2: \"No Name\" is no name of a testbed"), "{message}");
+    assert!(message.contains("plan.json:2: \"No Name\" is not a valid name of a testbed"), "{message}");
 }

@@ -91,7 +91,7 @@ fn name(field: &Field<'_>) -> Result<String, InputError> {
         return Ok(text.to_owned());
     }
     let fix = format!("1 to {LONGEST_NAME} letters, digits, and . - _, of which none of . - comes first");
-    Err(field.error("that is no name of a machine", fix))
+    Err(field.error("that is not a valid name of a machine", fix))
 }
 
 fn agent_address(keys: &mut Reader<'_>) -> Result<AgentAddress, InputError> {
@@ -143,7 +143,7 @@ fn ssh_host(field: &Field<'_>) -> Result<String, InputError> {
     let fix = "a host as ssh knows it, such as \"left\" or \"me@left.example\"; options of ssh are for ~/.ssh/config";
     let text = filled(field, fix)?;
     if text.starts_with('-') || text.contains(char::is_whitespace) {
-        return Err(field.error("that is no host, but options or a command", fix));
+        return Err(field.error("these are options or a command, and not a host", fix));
     }
     Ok(text)
 }
@@ -253,7 +253,7 @@ hosts = "2,3"
             .replace("port", "prot");
         let found = lines(&text);
         let expected = [
-            "m.toml:4: machine[0].ssh: that is no host, but options or a command. Use a host as ssh knows it, such as \"left\" or \
+            "m.toml:4: machine[0].ssh: these are options or a command, and not a host. Use a host as ssh knows it, such as \"left\" or \
              \"me@left.example\"; options of ssh are for ~/.ssh/config.",
             "m.toml:6: machine[0].hosts: the experiment has 4 hosts, and no host 9. Use hosts from 0 to 3.",
             "m.toml:11: machine[1].address: that is the address of no single machine. Use the address of the machine in the network \
@@ -268,7 +268,9 @@ hosts = "2,3"
         for name in ["-x", "--help", ".", "..", ".left", "a/b", "a b", "a\\u001b"] {
             let found = lines(&TWO.replace("\"left\"", &format!("\"{name}\"")));
             assert!(
-                found[0].starts_with("m.toml:3: machine[0].name: that is no name of a machine. Use 1 to 32 "),
+                found[0].starts_with(
+                    "m.toml:3: machine[0].name: that is not a valid name of a machine. Use 1 to 32 "
+                ),
                 "{found:?}"
             );
         }

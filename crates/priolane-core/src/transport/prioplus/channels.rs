@@ -33,7 +33,7 @@ impl<C> Config<C> {
             return Err(KeyConflict::of("never_yield", what, fix));
         }
         let table = self.table_of_keys().map_err(|error| {
-            let fix = "a fluctuation above zero: D_limit is half of it below the next D_target";
+            let fix = "a fluctuation above zero: D_limit is half the fluctuation below the next D_target";
             KeyConflict::new(error.to_string(), fix)
         })?;
         if let Some(budget) = self.delay_budget.filter(|&budget| self.highest() > budget) {

@@ -99,7 +99,7 @@ impl Config {
         let (path, _) = network.worst(|path| most < path.path.bdp())?;
         let (bdp, rate) = (path.path.bdp(), path.path.rate);
         let what = format!(
-            "a window of at most {} is below the {} that fill {} at {}: a flow alone uses {:.0} % of it",
+            "a window of at most {} is below the {} that fill {} at {}: a flow alone uses {:.0} % of the line",
             about_bytes(most),
             about_bytes(bdp),
             path.name(),

@@ -134,7 +134,7 @@ pub enum DependencyProblem {
     #[error("it is out of order or repeated: sort dependencies by flow, one for each flow")]
     Order,
     /// It depends on no flow.
-    #[error("it names no flow: name one, or remove the dependency")]
+    #[error("the dependency names no flow: name one, or remove the dependency")]
     Empty,
     /// It names a flow twice.
     #[error("it names a flow twice")]

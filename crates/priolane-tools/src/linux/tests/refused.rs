@@ -177,8 +177,8 @@ fn a_machine_is_reached_as_its_table_says() {
         ("ssh = \"a\"\nsocket = \"/x\"", "ssh and socket are ways to the same machine"),
         ("socket = \"/x\"\npriolane = \"p\"", "the machine is reached without ssh"),
         ("socket = \"x\"", "the path is not absolute"),
-        ("ssh = \"-oProxyCommand=x\"", "that is no host, but options or a command"),
-        ("ssh = \"a b\"", "that is no host, but options or a command"),
+        ("ssh = \"-oProxyCommand=x\"", "these are options or a command, and not a host"),
+        ("ssh = \"a b\"", "these are options or a command, and not a host"),
         ("ssh = \"\"", "the text is empty"),
         ("command = []", "empty"),
     ] {
