@@ -40,6 +40,9 @@ $(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 	rm -f $(STAMPS)/build
 	touch $@
 
+# The module that is there, for what either serves: the fast one stays, and nothing is compiled again.
+MODULE := $(STAMPS)/$(if $(wildcard $(STAMPS)/build),build,ci)
+
 # Python compiles a package when it is first imported.
 $(STAMPS)/dev: $(STAMPS)/venv packaging/locked/dev.txt
 	@echo 'Installing the packages that linting and testing take.'
@@ -122,18 +125,18 @@ ledger: $(STAMPS)/ci
 	$(BIN)/python tools/ledger.py
 
 # The site, in target/site; open target/site/index.html. Its ledger and its reference are made of the records and of the compiled
-# module, whichever of the two there is: neither is compiled in place of the other. A link that leads nowhere fails the build.
-docs: $(if $(wildcard $(STAMPS)/build),$(STAMPS)/build,$(STAMPS)/ci) $(STAMPS)/dev
+# module. A link that leads nowhere fails the build.
+docs: $(MODULE) $(STAMPS)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo 'The site is in target/site/index.html'
 
 # Small pictures of figures, from results in RESULTS/PAPER-FIG; docs/gallery.md says how to make these.
 RESULTS ?= runs/recorded
-gallery: $(STAMPS)/ci $(STAMPS)/dev
+gallery: $(MODULE) $(STAMPS)/dev
 	$(BIN)/python tools/gallery.py $(RESULTS)
 
 # The pictures of the landing page in docs/images/site, from runs of about three minutes.
-pictures: $(STAMPS)/build $(STAMPS)/dev
+pictures: $(MODULE) $(STAMPS)/dev
 	$(BIN)/python tools/site_pictures.py
 
 # docs/evidence/held_out.json: verdicts with each half of the seeds, from the same results.

@@ -436,6 +436,7 @@ def test_flows_in_a_circle_are_refused(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("start_ns,src,dst\n1,2,3\n", "no column bytes"),
+        ("time,source,destination,size\n1,2,3,4\n", "Import a log or a capture first: priolane import auto FILE"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n", "1 flows are too few"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,x,4\n", "line 3: `dst` is not a number"),
         ("start_ns,src,dst,bytes\n1,2,3,4\ninf,2,3,4\n", "line 3: `start_ns` is not a number"),
@@ -566,3 +567,11 @@ def test_the_world_of_the_study_is_what_it_says(tmp_path: Path) -> None:
 def test_requirements_are_read_from_rows() -> None:
     assert requires(shipped()["hpcc"]) == ("int", "kernel_module", "pfc")
     assert requires(shipped()["newreno"]) == ()
+
+
+def test_a_capture_is_to_be_imported_first(tmp_path: Path) -> None:
+    path = tmp_path / "cap.pcap"
+    # The first bytes of a capture.
+    path.write_bytes(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16))
+    with pytest.raises(InputError, match=r"cap\.pcap: this is not a CSV file .* Import a log or a capture first"):
+        read_flows(path)

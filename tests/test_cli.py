@@ -161,10 +161,14 @@ def test_an_interrupt_is_exit_130(
         ["list", "everything"],
     ],
 )
-def test_wrong_arguments_are_exit_2(arguments: list[str]) -> None:
+def test_wrong_arguments_are_one_line_and_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert printed.startswith("priolane")
+    assert printed.endswith(" --help lists the options\n")
 
 
 def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

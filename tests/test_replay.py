@@ -280,8 +280,8 @@ def test_a_page_of_a_part_begins_and_ends_where_it_is_told(experiment: Path, tmp
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (["--from", "1us"], "--from needs a page. Add --page FILE.html"),
-        (["--most-hops", "9"], "--most-hops needs a page"),
+        (["--from", "1us"], "--from needs --page FILE.html"),
+        (["--most-hops", "9"], "--most-hops needs --page FILE.html"),
         (["--flow", "1"], "--flow: several flows are drawn on a page. Add --page FILE.html"),
         (["--page", "x.html", "--flow", "0"], "--flow: flow 0 is named twice"),
         (["--page", "x.html", "--from", "2us", "--until", "1us"], "--until: it is not after --from"),

@@ -305,3 +305,24 @@ def test_quick_figures_have_seeds_that_can_decide() -> None:
         if quick and count < 3:
             few[figure.key] = seeds
     assert few == {}
+
+
+def test_several_figures_are_reproduced_by_name(
+    core: FakeCore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    names = ["nos2/fig6", "nos2/fig7", "nos2/fig6"]
+    assert main(["reproduce", *names, "--quick", "-o", str(out), "--jobs", "1"]) == 0
+    shown = capsys.readouterr().out
+    # Each once.
+    assert shown.startswith("2 figures, ")
+    assert {"figures.html", "nos2-fig6", "nos2-fig7"} <= {path.name for path in out.iterdir()}
+    page = (out / "figures.html").read_text(encoding="utf-8")
+    assert "Several figures" in page
+    assert "priolane reproduce nos2/fig6 nos2/fig7 nos2/fig6 --quick" in page
+    assert core.ran
+
+
+def test_a_wrong_name_among_several_is_refused_before_anything_runs(core: FakeCore, tmp_path: Path) -> None:
+    assert main(["reproduce", "nos2/fig6", "nos2/fig99", "-o", str(tmp_path / "out")]) == 2
+    assert core.ran == []

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("start_ns", "src", "dst", "bytes")
+_IMPORT = "Import a log or a capture first: priolane import auto FILE -o flows.csv"
 # The limit of flow lists in `priolane_source::disk`.
 _MOST_BYTES = 256 << 20
 WARM_UP = 0.25
@@ -115,10 +116,10 @@ def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = 
     try:
         rows = pd.read_csv(source, dtype={"after": "string", "group": "string"}, skipinitialspace=True)
     except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is not a CSV file: {error}") from None
+        raise InputError(f"{path}: this is not a CSV file ({error}). {_IMPORT}") from None
     missing = [name for name in COLUMNS if name not in rows]
     if missing:
-        raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(COLUMNS)}")
+        raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(COLUMNS)}. {_IMPORT}")
     for name in COLUMNS:
         rows[name] = pd.to_numeric(rows[name], errors="coerce")
         wrong = rows.index[~np.isfinite(rows[name].to_numpy(dtype=float)) | (rows[name] < 0)]

@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.cli.interrupts import INTERRUPTED, interruptible
 from priolane.cli.text import make_encodable, require_utf8
-from priolane.printable import message
+from priolane.printable import message, printable_line
 
 # The commands and what each is for. Each is the module of its name here.
 COMMANDS = {
@@ -45,11 +46,19 @@ DONE, FAILED, BAD_INPUT = 0, 1, 2
 _LAYOUT = "priolane.directory"
 
 
+class CommandParser(argparse.ArgumentParser):
+    """A parser that answers a mistake with one line, and not with all options before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, and where the options are, and ends with exit code 2."""
+        self.exit(
+            BAD_INPUT, printable_line(f"{self.prog}: error: {message}; {self.prog} --help lists the options") + "\n"
+        )
+
+
 def parser(commands: Collection[str]) -> argparse.ArgumentParser:
     """The command line. Of all commands, those of `commands` are imported and have their own arguments."""
-    top = argparse.ArgumentParser(
-        prog="priolane", description="Packet-level simulation of datacenter priority scheduling."
-    )
+    top = CommandParser(prog="priolane", description="Packet-level simulation of datacenter priority scheduling.")
     top.add_argument("--version", action="version", version=f"priolane {__version__}")
     added = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, about in COMMANDS.items():

@@ -30,6 +30,8 @@ from priolane.reproduction import Figure, Reproduction, ReproductionOptions, pla
 if TYPE_CHECKING:
     from priolane.report.index import Entry
 
+# The page of figures that are named one by one.
+_SEVERAL = "figures"
 # A line for each figure, whatever its record.
 _LIST_WIDTH = 280
 
@@ -37,8 +39,8 @@ _LIST_WIDTH = 280
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument(
-        "name",
-        nargs="?",
+        "names",
+        nargs="*",
         metavar="PAPER/FIG",
         help="for example nos2/fig6; nos2 runs all of its figures, all runs every figure",
     )
@@ -64,21 +66,27 @@ def execute(chosen: argparse.Namespace) -> int:
     """Reproduces the named items."""
     options = arguments.options(chosen)
     if chosen.list:
-        return _list(papers.figures() if chosen.name is None else papers.find(chosen.name), options)
-    if chosen.name is None:
+        return _list(_wanted(chosen.names) if chosen.names else papers.figures(), options)
+    if not chosen.names:
         raise InputError(
             "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
             "shows what there is"
         )
-    wanted = papers.find(chosen.name)
+    wanted = _wanted(chosen.names)
     budget = arguments.until(chosen)
     drawn = formats_of(png=chosen.png, pdf=chosen.pdf)
     with open_output(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
         how = ReproductionOptions(settings, drawn, chosen.record, budget, lambda look: show.line(str(look)))
-        if papers.is_group(chosen.name):
-            return _run_many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
+        if len(wanted) > 1 or papers.is_group(chosen.names[0]):
+            names = tuple(name.removesuffix(f"/{papers.ALL}") for name in chosen.names)
+            return _run_many(names, wanted, base, (options, how))
         planned = plan_figures(wanted, base, options, base if chosen.out else None)
         return _run_one(planned, base, how, verbose=chosen.verbose)
+
+
+def _wanted(names: Sequence[str]) -> list[papers.PaperFigure]:
+    """The figures that the names mean, each once."""
+    return list({item.key: item for name in names for item in papers.find(name)}.values())
 
 
 def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *, verbose: bool) -> int:
@@ -119,18 +127,22 @@ def _next_steps(done: Reproduction) -> list[str]:
 
 
 def _run_many(
-    name: str, wanted: Sequence[papers.PaperFigure], base: Path, asked: tuple[Options, ReproductionOptions]
+    names: tuple[str, ...],
+    wanted: Sequence[papers.PaperFigure],
+    base: Path,
+    asked: tuple[Options, ReproductionOptions],
 ) -> int:
-    """All figures of a paper, or of all: a line for each as it is done, then how many claims have each verdict."""
+    """Several figures, or all of a paper: a line for each as it is done, then how many claims have each verdict."""
     from priolane.report.generator import refuse_replacing  # noqa: PLC0415 - slow to load
     from priolane.report.index import Entry, Index, write_index  # noqa: PLC0415
 
     options, how = asked
+    name = names[0] if len(names) == 1 else _SEVERAL
     path = base / f"{name}.html"
     refuse_replacing(path)
     planned = plan_figures(wanted, base, options)
     entries = {figure.item.key: Entry(figure.item, figure.directory / PAGE_FILE) for figure in planned}
-    command = command_line("priolane", "reproduce", name, *options.arguments(), "-o", path_word(display_name(base)))
+    command = command_line("priolane", "reproduce", *names, *options.arguments(), "-o", path_word(display_name(base)))
     show.line(_announcement(planned, how))
     failed = 0
     with progress([grid.plan for figure in planned for grid in figure.grids], title=name) as watcher:
@@ -148,8 +160,9 @@ def _run_many(
 
 def _title(name: str) -> str:
     """The title of the page of all figures of a paper, or of all."""
-    if name in (papers.ALL, papers.OURS):
-        return "All figures" if name == papers.ALL else "Our own figures"
+    titles = {papers.ALL: "All figures", papers.OURS: "Our own figures", _SEVERAL: "Several figures"}
+    if name in titles:
+        return titles[name]
     return f"All figures of {papers.names()[name]}"
 
 

@@ -125,7 +125,7 @@ def _refuse(chosen: argparse.Namespace) -> None:
         given = {"--from": chosen.since, "--until": chosen.until, "--most-hops": chosen.most_hops}
         for name, value in given.items():
             if value is not None:
-                raise InputError(f"{name} needs a page. Add --page FILE.html, or leave {name} out.")
+                raise InputError(f"{name} needs --page FILE.html, or leave {name} out.")
         if len(chosen.flows) > 1:
             raise InputError("--flow: several flows are drawn on a page. Add --page FILE.html, or name one flow.")
     repeated = sorted({flow for flow in chosen.flows if chosen.flows.count(flow) > 1})
