@@ -7,6 +7,9 @@ use priolane_results::flows::FlowRow;
 /// The fewest flows that a mean or a median of some of the flows is of.
 const LEAST_FLOWS: usize = 10;
 
+/// Returns the value of a flow; `None` if it has none.
+pub(crate) type ValueOfFlow = fn(&FlowRow<'_>) -> Option<f64>;
+
 /// A mean or percentile over the values of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlowStatistic {
@@ -39,7 +42,7 @@ impl FlowStatistic {
 impl Metric {
     /// Returns the value of a flow that it is made of, and the statistic: `fct`, `slowdown`, and their percentiles. `None`
     /// for any other metric.
-    pub(crate) fn flow_statistic(&self) -> Option<(fn(&FlowRow<'_>) -> Option<f64>, FlowStatistic)> {
+    pub(crate) fn flow_statistic(&self) -> Option<(ValueOfFlow, FlowStatistic)> {
         super::fct::METRICS.iter().find(|metric| *metric == self)?;
         let Some(percent) = self.percentile() else { return Some((self.of_flow?, FlowStatistic::Mean)) };
         let (base, _) = self.name.rsplit_once("_p")?;
