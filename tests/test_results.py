@@ -124,10 +124,10 @@ def no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_pandas")
-def test_without_pandas_the_message_names_the_extra(results: Results) -> None:
-    with pytest.raises(ImportError, match=r"summary needs pandas.*; pip install 'priolane\[pandas\]'"):
+def test_without_pandas_the_message_says_what_installs_it(results: Results) -> None:
+    with pytest.raises(ImportError, match=r"summary needs pandas.*; pip install pandas"):
         results.summary()
-    with pytest.raises(ImportError, match=r"to_pandas needs pandas.*; pip install 'priolane\[pandas\]'"):
+    with pytest.raises(ImportError, match=r"to_pandas needs pandas.*; pip install pandas"):
         results.to_pandas()
 
 
@@ -135,7 +135,7 @@ def test_without_pandas_the_message_names_the_extra(results: Results) -> None:
 def test_all_else_of_results_takes_no_pandas(results: Results, tmp_path: Path) -> None:
     assert results.to_arrow("summary", scheme="pias").num_rows == 2 * 2 * 2
     assert results.to_csv(tmp_path / "summary.csv").read_text(encoding="utf-8").startswith('"run","scheme"')
-    assert "priolane[pandas]" in results._repr_html_()
+    assert "pip install pandas" in results._repr_html_()
     assert write_report(results).is_file()
 
 

@@ -1,8 +1,8 @@
-"""The library pandas, which is an extra: data frames and `advise` take it, and nothing else does."""
+"""The library pandas, which is slow to load: data frames and `advise` take it, and nothing else does."""
 
 from types import ModuleType
 
-INSTALL = "pip install 'priolane[pandas]'"
+INSTALL = "pip install pandas"
 """The command that installs pandas."""
 
 

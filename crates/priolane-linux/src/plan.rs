@@ -319,7 +319,10 @@ pub(crate) mod tests {
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
         let wrong = text.replace("\"t\"", "\"T\"");
         assert!(
-            serde_json::from_str::<Plan>(&wrong).unwrap_err().to_string().contains("no name of a testbed")
+            serde_json::from_str::<Plan>(&wrong)
+                .unwrap_err()
+                .to_string()
+                .contains("not a valid name of a testbed")
         );
     }
 

@@ -398,8 +398,9 @@ fn the_recipe_compares_three_schemes_over_one_list_of_flows() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/recipes/admission.toml");
     let options = Options { size: plan::Size::Quick, ..Options::default() };
     let plan = plan::plan(&path, &options).unwrap();
-    let built: Vec<ResolvedRun> = plan.runs.iter().map(|run| plan::build(run).unwrap()).collect();
-    assert_eq!(built.len(), 3);
+    let first = plan.runs.iter().filter(|run| run.seed == plan.runs[0].seed);
+    let built: Vec<ResolvedRun> = first.map(|run| plan::build(run).unwrap()).collect();
+    assert_eq!((plan.runs.len(), built.len()), (9, 3));
     assert!(
         built
             .iter()

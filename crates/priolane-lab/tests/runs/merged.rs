@@ -80,11 +80,11 @@ fn schemes_are_chosen_without_touching_what_names_the_others() {
         plan::plan(&path, &Options { size: Size::Quick, schemes, ..Options::default() })
     };
     let some = chosen(&["nos2", "newreno"]).unwrap();
-    assert_eq!((all.runs.len(), some.runs.len()), (48, 16));
+    assert_eq!((all.runs.len(), some.runs.len()), (72, 24));
     assert_eq!((some.runs[0].scheme.as_str(), some.runs[1].scheme.as_str()), ("nos2", "newreno"));
     // A run is the same run whichever others are run beside it.
     let ids: BTreeSet<&str> = all.runs.iter().map(|run| run.id.as_str()).collect();
-    assert_eq!(some.runs.iter().filter(|run| ids.contains(run.id.as_str())).count(), 8);
+    assert_eq!(some.runs.iter().filter(|run| ids.contains(run.id.as_str())).count(), 12);
     for bad in [&[][..], &["nos3"], &["nos2", "nos2"]] {
         assert_eq!(chosen(bad).unwrap_err().file, "--schemes");
     }

@@ -134,7 +134,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::write(&path, "text").unwrap();
         let file = bind(&path).unwrap_err().to_string();
-        assert!(file.contains("no socket"), "{file}");
+        assert!(file.contains("not a socket"), "{file}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
     }
 
