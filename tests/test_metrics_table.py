@@ -88,7 +88,7 @@ def test_the_csv_has_means_and_both_ends_in_full(results: Results) -> None:
 def test_a_table_is_in_the_page_and_a_file_and_no_picture(results: Results) -> None:
     page = write_report(results).read_text(encoding="utf-8")
     names = sorted(path.name for path in (results.directory / "figures").iterdir())
-    assert names == ["panel-1.csv", "results.csv", "table-1.csv"]
+    assert names == ["panel-1.csv", "panel-1.svg", "results.csv", "table-1.csv"]
     # The other figure is of claims.
     assert (page.count("<figure"), page.count('class="fig forest"')) == (2, 2)
     assert '<td class="number" data-value="10.25">10.2 [9.75, 10.8]</td>' in page

@@ -163,7 +163,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 POINTS = """(() => { const seen = (css) => [...document.querySelectorAll(css)].filter(e => e.getClientRects().length);
 return [seen('[data-at]').map(e => e.dataset.at), seen('.pointname').map(e => e.textContent),
 seen('.points [aria-pressed="true"]').map(e => e.textContent)]; })()"""
-LOW, HIGH = "load.value = 0.5", "load.value = 0.8"
+LOW, HIGH = "load 0.5", "load 0.8"
 
 
 def test_a_button_shows_all_figures_of_flows_at_another_point_of_the_sweep(blank: browser.Page, swept: Path) -> None:
