@@ -156,7 +156,7 @@ def test_pointing_says_what_a_thing_is(page: browser.Page) -> None:
     text = point(page, "network", at)
     assert "data 182,500..183,960, 1,538 B, class 0" in text
     assert "flow 0: h0 to h4, 913 kB" in text
-    assert "at h0->leaf0 from 1,000.000 us behind 0 packets" in text
+    assert "at h0->leaf0 from 1,000.000 us, with 0 packets in the queues of the port" in text
     node = f"(n => [n.x, n.y])({PLAYER}.network.nodes[16])"
     assert point(page, "network", node).startswith("switch leaf0")
     drop = f"[{PLAYER}.axis.x({PLAYER}.model.columns.mark_at[{PLAYER}.axis.rows[0].marks[2]]), 2 + 20 * 2.5]"

@@ -42,7 +42,7 @@
       `${packet(model, of)}, ${number(columns.packet_wire[of])} B, class ${columns.packet_class[of]}`,
       flow(model, model.flowOf(nth)),
       `at ${head.links[columns.hop_link[nth]].port} from ${us(model.us(columns.hop_queued[nth]))}` +
-        ` behind ${count(columns.hop_ahead[nth], "packet")}`,
+        `, with ${count(columns.hop_ahead[nth], "packet")} in the queues of the port`,
     ];
     if (nth < head.sent) lines.push(`waited ${span((waited * head.tick_ps) / 1e6)}, sent at ${us(model.us(columns.hop_leaves[nth]))}`);
     if (columns.hop_marked[nth]) lines.push("marked here (CE)");
@@ -66,9 +66,10 @@
     const { columns, head } = model;
     const fate = head.fates[columns.hop_fate[nth]];
     const waited = span((model.waited(nth) * head.tick_ps) / 1e6);
-    const behind = count(columns.hop_ahead[nth], "packet");
+    // Those of all classes: a packet of a better class overtakes.
+    const queued = count(columns.hop_ahead[nth], "packet");
     return [
-      `${head.links[columns.hop_link[nth]].port}: waited ${waited} behind ${behind}, from ${us(model.us(columns.hop_queued[nth]))}`,
+      `${head.links[columns.hop_link[nth]].port}: waited ${waited} from ${us(model.us(columns.hop_queued[nth]))}, with ${queued} in the queues of the port`,
       ...(columns.hop_marked[nth] ? ["marked here (CE)"] : []),
       ...(ends[fate] ? [ends[fate]] : []),
     ].join("; ");
