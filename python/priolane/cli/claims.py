@@ -44,7 +44,7 @@ def _verdict(claim: Claim) -> str:
 def print_warnings(report: Report) -> None:
     """Checks that do not hold, and warnings: what to look at before trusting the rest."""
     for check in report.checks:
-        if check.state not in ("ok", "open"):
+        if not check.is_fine:
             line(f"check {check.name}: {check.text}")
     for warning in report.warnings:
         line(f"warning: {warning}")

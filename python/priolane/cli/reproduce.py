@@ -111,11 +111,12 @@ def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *,
 def _outcome(done: Reproduction, seconds: float) -> Outcome:
     """The leading reading with the verdicts that are recorded at another size; other readings are on its page."""
     leading, item = done.results[0], done.figure.item
-    kept, record = recorded(leading), read_record(item.key)
-    # The conclusion is about the recorded verdicts, and about no others.
-    agrees = record is not None and record.agrees_with(leading)
+    kept = recorded(leading)
     outcome = Outcome(leading, seconds, _next_steps(done), kept.words, kept.note, of_figure=True)
-    return replace(outcome, conclusion=item.conclusion if agrees else "")
+    # The conclusion is about the recorded verdicts, and about no others.
+    record = read_record(item.key) if item.conclusion else None
+    agrees = record is not None and record.agrees_with(leading)
+    return replace(outcome, conclusion=item.conclusion) if agrees else outcome
 
 
 def _next_steps(done: Reproduction) -> list[str]:

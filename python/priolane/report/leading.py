@@ -9,7 +9,7 @@ MOST_CLAIMS = 6
 """Claims that are told before a reader asks for all of them."""
 
 _ORDER = (Verdict.CONTRADICTED, Verdict.INCOMPLETE, Verdict.UNDECIDED, Verdict.REPRODUCED)
-_FAILED, _FINE = "fail", ("ok", "open")
+_FAILED = "fail"
 
 
 def by_weight(report: Report) -> list[Claim]:
@@ -47,5 +47,7 @@ def _worst_first(report: Report) -> Iterator[str]:
     about = [text for flag in flags for text in report.warnings if flag.is_about(text)]
     # A warning on the flows of a flag names the key that mends it.
     yield from about or flag_texts(shown)
-    yield from (f"{check.name}: {check.text}" for check in report.checks if check.state not in (_FAILED, *_FINE))
+    yield from (
+        f"{check.name}: {check.text}" for check in report.checks if check.state != _FAILED and not check.is_fine
+    )
     yield from report.warnings

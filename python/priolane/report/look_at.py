@@ -15,7 +15,6 @@ _SLOT = re.compile(
     rf"`[^`]*`|(?<![\w.])(?:{_NUMBER})(?: to (?:{_NUMBER}))?(?: ?%| ?(?:ms|us|ns|s|kB|MB|GB|B)\b)?(?!\w)|^[\w-]+(?=: )"
 )
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_FINE = ("ok", "open")
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class LookAt:
 def look_at(report: Report) -> LookAt:
     """The checks that a reader should see before trusting a report."""
     return LookAt(
-        checks=[check for check in report.checks if check.state not in _FINE],
-        fine=[check for check in report.checks if check.state in _FINE],
+        checks=[check for check in report.checks if not check.is_fine],
+        fine=[check for check in report.checks if check.is_fine],
         kinds=list(kinds(report.warnings)),
     )
 

@@ -241,6 +241,11 @@ class Check:
     state: str
     text: str
 
+    @property
+    def is_fine(self) -> bool:
+        """Whether a reader need not look at the check."""
+        return self.state in ("ok", "open")
+
 
 @dataclass(frozen=True)
 class Assumption:

@@ -53,7 +53,7 @@ def write_and_summarize(directory: Path, rerun: str | None, formats: Sequence[st
 
 
 def _cautions(report: Report) -> list[str]:
-    failed = [f"{check.name}: {check.text}" for check in report.checks if check.state not in ("ok", "open")]
+    failed = [f"{check.name}: {check.text}" for check in report.checks if not check.is_fine]
     return [*failed, *report.warnings]
 
 
