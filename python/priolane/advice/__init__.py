@@ -1,15 +1,20 @@
 """The choice of a scheme for given flows, fabric and goals: `priolane advise`.
 
 goals        what is asked for: bounds of metrics, absolute or relative to the best
-fabric       what switches and hosts can do
-flow_blocks  the flow list, cut into blocks of time: most for training, the rest for judging
+fabric       what switches and hosts can do, and what runs today
+flow_list    the flows; traffic: their source
+sufficiency  what the list cannot tell; doubts: what makes answers uncertain
+bounds       goals that no scheme can meet
 feasible     which shipped schemes can be deployed here, and why others cannot
-candidates   the schemes that are simulated, with thresholds solved for the training blocks
-trials       simulated runs of candidates on blocks
-racing       successive halving: more blocks for fewer candidates
+candidates   the schemes that are simulated, with thresholds solved for the flows
+trials       simulated runs; samples: their flows in windows of start times; windows: how sure a value is
+outcomes     what values mean for goals
+racing       successive halving: more of the list for fewer candidates
 tuning       thresholds of the leader, moved while that helps
-sensitivity  the best two under more load, a burst, a failed link, more noise
-advise       all of it in order
+changes      the steps from today to a candidate, and what they cost
+remedies     what missing capabilities would give
+sensitivity  the advice and today under more load, bursts, a failed link, more noise
+course       all of it in order; stages: its parts
 answer       what came of it; claims, page, place: the files that it leaves
 """
 

@@ -42,7 +42,7 @@ def simplest(fabric: Fabric) -> Candidate:
     """One queue, and the congestion control of hosts as they are: DCTCP where switches mark and hosts have it."""
     name = "dctcp" if {"ecn", "congestion_control"} <= fabric.features else "newreno"
     rows: dict[str, Any] = {"base": name}
-    if _pulls(shipped()[name], fabric):
+    if fabric.pulls(shipped()[name]):
         rows["host"] = {"kind": "round_robin"}
     return Candidate(name, name, f"as its paper has it: {shipped()[name]['paper']}", rows, 1)
 
@@ -72,7 +72,8 @@ def references(schemes: Sequence[Feasibility]) -> tuple[Candidate, ...]:
     """References that cannot be deployed: ports and hosts that serve by the bytes that flows have left."""
     names = [scheme.scheme for scheme in schemes if scheme.is_bound]
     description = "sizes known, endless buffers, ports and hosts that serve by what flows have left: no deployment"
-    return tuple(Candidate(name, "reference", description, {}, 0) for name in names if name == "srpt_ranked")
+    bound = [name for name in names if name == "srpt_ranked"]
+    return tuple(Candidate(name, "reference", description, {"base": name}, 0) for name in bound)
 
 
 def _plain(feasible: Sequence[Feasibility], fabric: Fabric, training: Training) -> Iterator[Candidate]:
@@ -96,7 +97,7 @@ def _plain(feasible: Sequence[Feasibility], fabric: Fabric, training: Training) 
 def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: Training) -> dict[str, Any]:
     """The requirements that a shipped scheme lacks on this network and for these flows."""
     own: dict[str, Any] = {}
-    if rows["host"]["kind"] == "fifo" and _pulls(rows, fabric):
+    if fabric.pulls(rows):
         own["host"] = {"kind": "round_robin"}
     if rows["transport"]["kind"] == "homa":
         granted = queues - 1
@@ -117,10 +118,6 @@ def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: T
         alpha = float(Fraction(str(buffer.get("alpha", 1))))
         own["port"] = {"buffer": {"shared": f"{int(size(buffer['dynamic']) * alpha / (1 + alpha))}B"}}
     return own
-
-
-def _pulls(rows: Mapping[str, Any], fabric: Fabric) -> bool:
-    return fabric.experiment["host"]["nic"] == "pull" and isinstance(rows["nic"], Mapping)
 
 
 def _of_classes(

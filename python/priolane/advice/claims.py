@@ -7,27 +7,28 @@ from priolane.advice.goals import Goal
 from priolane.experiment import toml_text
 
 
-def claims_and_panel(ranking: Sequence[JudgedCandidate], goals: Sequence[Goal], shown: Sequence[Goal]) -> str:
-    """TOML: a scatter of the first two metrics, a table of all, and a claim for each goal of the best."""
+def claims_and_panel(
+    ranking: Sequence[JudgedCandidate], chosen: JudgedCandidate, goals: Sequence[Goal], shown: Sequence[Goal]
+) -> str:
+    """TOML: a scatter of the first two metrics, a table of all, and a claim for each goal of the chosen candidate."""
     lines: list[str] = []
     metrics = [goal.name for goal in (*goals, *shown)]
     if len(metrics) > 1:
         lines += _table("panel", {"title": "Trade-off", "kind": "scatter", "metrics": metrics[:2]})
     lines += _table("panel", {"title": "All metrics", "kind": "table", "metrics": metrics})
     for goal in goals:
-        lines += _table("claim", _claim(goal, ranking))
+        lines += _table("claim", _claim(goal, ranking, chosen))
     return "\n".join(lines)
 
 
-def _claim(goal: Goal, ranking: Sequence[JudgedCandidate]) -> dict[str, object]:
-    best = ranking[0].candidate.name
+def _claim(goal: Goal, ranking: Sequence[JudgedCandidate], chosen: JudgedCandidate) -> dict[str, object]:
+    best = chosen.candidate.name
     # Of metrics that should be small, the bound is an upper one.
     side = "above" if goal.quantity.is_large_good else "below"
     test: dict[str, object] = {"of": f"{goal.name}.{best}", side: goal.bound}
     if goal.is_relative:
-        means = {one.candidate.name: one.estimates[goal.name].mean for one in ranking}
-        value = goal.best(means.values())
-        leader = next(name for name, mean in means.items() if mean == value)
+        means = {one.candidate.name: mean for one in ranking if (mean := one.estimates[goal.name].mean) is not None}
+        leader = (max if goal.quantity.is_large_good else min)(means, key=lambda name: means[name], default=best)
         test = {"of": f"{goal.name}.{best}", "over": f"{goal.name}.{leader}", side: goal.bound}
     return {"section": "goal", "says": goal.text, "source": "ours", "bound": test}
 

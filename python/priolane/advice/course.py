@@ -1,23 +1,27 @@
-"""The course of `priolane advise`: read, cut, find what is possible, race, tune, judge, disturb, answer."""
+"""The course of `priolane advise`: read, see what the list can tell, run today, race, tune, judge, disturb, answer."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from priolane._core import InputError
-from priolane.advice import stages
-from priolane.advice.answer import Advice, CostBreakdown, JudgedCandidate, runner_up, timeout_warnings, why_lost
+from priolane.advice import bounds, stages, sufficiency
+from priolane.advice.answer import GRID_SEEDS, Advice, CostBreakdown, JudgedCandidate, Judging, Kind, timeout_warnings
+from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
+from priolane.advice.doubts import find_doubts
 from priolane.advice.feasible import Feasibility, feasible
-from priolane.advice.flow_blocks import find_doubts
-from priolane.advice.frontier import alone
 from priolane.advice.place import claim, finish
-from priolane.advice.request import AdviceContext, Request, Tell, read
-from priolane.advice.sensitivity import Pair, as_recorded, examine
+from priolane.advice.remedies import find_remedies
+from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
+from priolane.advice.sensitivity import examine
+from priolane.advice.stages import Judged, Pace
 from priolane.advice.traffic import Traffic
-from priolane.advice.trials import FLOWS, Trial, trials
+from priolane.advice.trials import FLOWS, Trials, bare
+from priolane.advice.windows import MOST, Windows, estimate
 from priolane.budget import Budget
+from priolane.report.numbers import format_value
 from priolane.settings import Settings
 
 
@@ -29,20 +33,27 @@ def advise(  # noqa: PLR0913 - the options of the command
     load: float | None = None,
     goals: Sequence[str] = (),
     queues: int | None = None,
+    today: str | None = None,
+    steps: Sequence[str] = (),
+    without: Sequence[str] = (),
+    least_gain: float | None = None,
     out: str | Path | None = None,
     budget: str | None = None,
     minutes: float | None = None,
     switch: str | Path | None = None,
     sampling: int | None = None,
+    seed: int = 1,
     jobs: int = 1,
 ) -> Advice:
     """The answer for the flow list `flows` on the network of the file `fabric`.
 
     `flows` may be an experiment file: then they are those that its groups start in the first seed. If it is `None`,
     they are drawn from `sizes`, the name of a shipped table or the path of one, at `load`, the part of hosts' links.
-    `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `budget` is such as "2e9hops" and makes the answer
-    the same on any machine; `minutes` is converted to one. Results go to `out` (default: below runs/); what is there
-    already is not run again. Raises `InputError` for bad input.
+    `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `today` is the scheme that runs now, `steps` orders
+    kinds of change from the cheapest, `without` names candidates that are not wanted, and `least_gain` (0.1 for 10 %)
+    is what a more expensive change must gain. `budget` is such as "2e9hops" and makes the answer the same on any
+    machine; `minutes` is converted to one. Results go to `out` (default: below runs/); what is there already is not run
+    again. Raises `InputError` for bad input.
     """
     try:
         amount = None if budget is None else Budget.read(budget)
@@ -56,9 +67,11 @@ def advise(  # noqa: PLR0913 - the options of the command
         switch=None if switch is None else Path(switch),
         queues=queues,
         goals=tuple(goals),
+        preferences=Preferences(today, tuple(steps), tuple(without), least_gain),
         budget=amount,
         minutes=minutes,
         sampling=sampling,
+        seed=seed,
         settings=Settings(jobs=jobs),
     )
     return execute(request, lambda _: None)
@@ -73,92 +86,179 @@ def execute(request: Request, tell: Tell) -> Advice:
     return advice
 
 
+def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
+    return Advice(
+        kind=kind,
+        goals=context.goals,
+        shown=context.shown,
+        fabric=context.fabric,
+        today=context.today,
+        directory=context.request.out,
+        assumed=context.fabric.assumed,
+        **{"doubts": tuple(find_doubts(context.flows, context.request.sampling)), **found},
+    )
+
+
 def _advise(context: AdviceContext) -> Advice:
-    blocks, request = context.blocks, context.request
-    blocks.write(request.out / FLOWS, blocks.numbers)
-    found: Sequence[Feasibility] = feasible(context.fabric, context.table)
-    base, load, each, budget = stages.calibrate(context)
-    training = stages.make_training(context, load)
-    chosen, found = stages.keep_runnable(context, candidates(context.fabric, found, training), found)
+    lacking = sufficiency.before_runs(context)
+    if lacking is not None:
+        return _answer(context, Kind.UNKNOWN, insufficient=lacking)
+    proofs = bounds.by_links(context.goals, context.flows, context.fabric)
+    if proofs:
+        return _answer(context, Kind.IMPOSSIBLE, bounds=proofs)
+    context.flows.write(context.request.out / FLOWS)
+    pace = stages.measure_pace(context)
+    found = feasible(context.fabric, context.flows)
+    training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
+    guessed = _wanted(context, candidates(context.fabric, found, training))
+    context, pace = stages.fit(context, pace, len(guessed))
+    now = stages.run_today(context, Windows.over(context.flows, MOST))
+    longest = max(one.longest_s for one in now.values())
+    lacking = sufficiency.too_short(context, longest, f"flows of goals take up to {format_value(longest, 's')} today")
+    if lacking is not None:
+        return _answer(context, Kind.UNKNOWN, insufficient=lacking)
+    proofs = bounds.alone(context.goals, bare(now))
+    if proofs:
+        return _answer(context, Kind.IMPOSSIBLE, bounds=proofs)
+    windows = sufficiency.windows(context, longest)
+    load = sum(one.offered for one in now.values()) / len(now)
+    return _compare(context, windows, pace, found, load)
+
+
+# Until today's scheme has run, the load is not known: candidates are counted for a middle one.
+_LOAD = 0.5
+
+
+def _wanted(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that the user did not exclude; raises `InputError` for a name that excludes none."""
+    unwanted = context.request.preferences.without
+    for name in unwanted:
+        if not any(name in _names(one) for one in chosen):
+            known = ", ".join(dict.fromkeys(one.name for one in chosen))
+            raise InputError(f"--without {name}: there is no such candidate here; one of {known}")
+    return [one for one in chosen if not _names(one) & set(unwanted)]
+
+
+def _names(one: Candidate) -> set[str]:
+    return {one.name, str(one.rows.get("base", one.name))}
+
+
+def _compare(context: AdviceContext, windows: Windows, pace: Pace, found: Sequence[Feasibility], load: float) -> Advice:
+    """Races, tunes and judges candidates."""
+    request = context.request
+    raced_windows = windows.first(stages.race_windows(context, windows)[-1])
+    training = stages.make_training(context, raced_windows, load)
+    chosen = _wanted(context, candidates(context.fabric, found, training))
+    chosen, found = stages.keep_runnable(context, chosen, found, raced_windows)
     context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )
-    context, each = stages.fit(context, len(chosen), each, budget)
-    blocks = context.blocks
-    blocks.write(request.out / FLOWS, blocks.numbers)
-    shares = stages.share_budget(context, each, budget)
-    raced = stages.run_race(context, chosen, shares.race)
+    raced = stages.run_race(context, chosen, windows, pace)
     by_name = {one.name: one for one in chosen}
-    tuned = stages.run_tuning(context, by_name, raced, shares.tuning)
-    by_name[tuned.best.name] = tuned.best
-    finalists = stages.choose_finalists(raced, by_name, tuned.best, base)
-    experiment, results, reference = stages.run_judged(context, finalists, references(found), shares.judged)
-    of = trials(results, context.read)
-    own = {one.name: of[one.name] for one in finalists}
-    leader = raced.left[0]
-    favourite = tuned.best if tuned.best.tuned_from == leader else by_name[leader]
-    ranking = stages.rank(context, own, by_name, favourite)
-    experiment.tail = claims_and_panel(ranking, context.goals, context.shown)
+    tuned = stages.run_tuning(context, by_name, raced, windows, pace)
+    by_name |= {tuned.best.name: tuned.best, context.today.candidate.name: context.today.candidate}
+    finalists = stages.choose_finalists(context, raced, by_name, tuned.best)
+    reserve = 0.15 * pace.budget
+    left = pace.budget - raced.hops - tuned.hops - pace.whole - reserve
+    ideal = references(found)
+    judged = stages.run_judged(context, finalists, ideal, windows, left)
+    known = stages.judge(context, judged.trials, by_name)
+    best = stages.choose(context, known, judged)
+    kind = _kind(best, list(known.values()), context)
+    remedies = find_remedies(context, found, windows, training) if kind is Kind.NONE else ()
+    left = pace.budget - raced.hops - tuned.hops - pace.whole - judged.hops
+    pair = [context.today.candidate, *([] if best.candidate is context.today.candidate else [best.candidate])]
+    findings = examine(context, pair, raced_windows, context.goals, max(reserve, left))
+    context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
+    ranking = _ranking(context, known, best)
+    experiment = context.experiment(
+        "experiment.toml",
+        [one.candidate for one in ranking] + [one for one in ideal if one.name in judged.references],
+        windows,
+        seeds=judged.seeds,
+        tail=claims_and_panel(ranking, best, context.goals, context.shown),
+    )
     experiment.write()
-    rival = runner_up(ranking)
-    second = None if rival is None else rival.candidate.name
-    pair = Pair(ranking[0].candidate.name, second, context.goals)
-    judging = sum(trial.hops for by_block in of.values() for trial in by_block.values())
-    left = budget - raced.hops - tuned.hops - judging
-    findings = examine(experiment, pair, shares.disturbed, request.how, max(shares.sensitivity, left))
-    context.tell(
-        f"sensitivity: {sum(one.refused is None for one in findings)} disturbances on {len(shares.disturbed)} blocks"
-    )
-    findings = (as_recorded(pair, of, shares.disturbed), *findings)
-    spent = CostBreakdown(
-        budget=budget,
-        race=raced.hops,
-        tuning=tuned.hops,
-        judging=judging,
-        sensitivity=sum(one.hops for one in findings),
-        full_grid=round(raced.full_hops * len(blocks.numbers) / len(blocks.training)),
-    )
-    return Advice(
-        goals=context.goals,
-        shown=context.shown,
-        ranking=ranking,
-        references=stages.judge_references(context, of, reference),
-        candidates=tuple(by_name.values()),
-        race=raced,
-        impossible=tuple(one for one in found if not one),
-        lost=why_lost(ranking[0], rival, of) if rival is not None else (),
-        sensitivity=findings,
-        doubts=_collect_doubts(context, ranking[0], load, shares.judged, of),
-        assumed=context.fabric.assumed,
-        spent=spent,
-        blocks=(raced.rounds[-1].blocks, len(shares.judged)),
-        load=load,
-        queues=context.fabric.queues,
-        directory=request.out,
-        marking=context.fabric.marking,
-        network=alone(results, base.name, context.read, context.fabric.classes, context.table),
+    first = {name: next(iter(of.values())) for name, of in judged.trials.items()}
+    return _answer(
+        context,
+        kind,
+        infeasible=tuple(one for one in found if not one),
+        doubts=(*find_doubts(context.flows, request.sampling), *_doubts(best, context, load)),
+        judging=Judging(
+            ranking=ranking,
+            chosen=best,
+            references=stages.judge_references(context, judged, ideal),
+            candidates=tuple(by_name.values()),
+            race=raced,
+            remedies=remedies,
+            sensitivity=findings,
+            spent=CostBreakdown(
+                budget=pace.budget,
+                race=raced.hops,
+                tuning=tuned.hops,
+                judging=judged.hops + round(pace.whole),
+                sensitivity=sum(one.hops for one in findings),
+                grid=round(GRID_SEEDS * raced.full_hops * (windows.count + 1) / (raced.rounds[-1].windows + 1)),
+            ),
+            windows=windows.count,
+            seeds=len(judged.seeds),
+            agreeing=_agreeing(context, judged, by_name, kind, best),
+            load=load,
+            alone=_alone(context, first[context.today.candidate.name]),
+        ),
     )
 
 
-def _collect_doubts(
-    context: AdviceContext,
-    best: JudgedCandidate,
-    load: float,
-    judging: Sequence[int],
-    of: Mapping[str, Mapping[int, Trial]],
-) -> tuple[str, ...]:
-    found = list(find_doubts(context.table, context.request.sampling))
-    if context.blocks.part < 1:
-        found.append(f"{100 * context.blocks.part:.2g} % of the list were simulated: the budget had no room for more")
-    trial = of[best.candidate.name]
-    for goal in context.goals:
-        kind = "coflows" if goal.quantity.is_of_coflows else "flows"
-        count = sum(getattr(one, kind).get(goal.size_class, 0) for one in trial.values())
-        if count < goal.quantity.least * len(judging):
-            found.append(
-                f"{count} {kind} of {goal.size_class} were judged: {goal.name} rests on few of them, a block has "
-                f"{math.ceil(count / len(judging))}"
-            )
+def _kind(best: JudgedCandidate, known: Sequence[JudgedCandidate], context: AdviceContext) -> Kind:
+    if best.surely_meets:
+        return Kind.NOTHING if best.candidate is context.today.candidate else Kind.CHANGE
+    return Kind.NONE if all(one.surely_misses for one in known) else Kind.UNKNOWN
+
+
+def _ranking(
+    context: AdviceContext, known: dict[str, JudgedCandidate], best: JudgedCandidate
+) -> tuple[JudgedCandidate, ...]:
+    """Today's scheme, the advice, then the others: those that surely meet all goals by cost, then the nearest."""
+
+    def key(one: JudgedCandidate) -> tuple[object, ...]:
+        cost = context.today.cost(one.candidate)
+        return (not one.surely_meets, cost if one.surely_meets else (0, 0, 0), one.surely_misses, one.miss, cost)
+
+    now = known[context.today.candidate.name]
+    others = sorted((one for one in known.values() if one not in (now, best)), key=key)
+    return (now, *([] if best is now else [best]), *others)
+
+
+def _agreeing(
+    context: AdviceContext, judged: Judged, by_name: dict[str, Candidate], kind: Kind, best: JudgedCandidate
+) -> int:
+    """How many seeds give the same answer alone."""
+    if len(judged.seeds) == 1:
+        return 1
+    same = 0
+    for seed in judged.seeds:
+        alone = Judged(_only(judged.trials, seed), _only(judged.second_half, seed), {})
+        known = stages.judge(context, alone.trials, by_name)
+        found = stages.choose(context, known, alone)
+        same += found.candidate.name == best.candidate.name and _kind(found, list(known.values()), context) is kind
+    return same
+
+
+def _only(of: Any, seed: int) -> dict[str, Trials]:
+    return {name: {seed: by_seed[seed]} for name, by_seed in of.items()}
+
+
+def _alone(context: AdviceContext, trial: Any) -> dict[str, Any]:
+    return {
+        goal.name: estimate(trial.bare[goal.name], is_part=goal.quantity.is_part)
+        for goal in context.read
+        if trial.bare[goal.name] is not None
+    }
+
+
+def _doubts(best: JudgedCandidate, context: AdviceContext, load: float) -> list[str]:
+    found = timeout_warnings(best, context.goals)
     if load >= 1:
         found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
-    return (*found, *timeout_warnings(best, context.goals))
+    return found

@@ -2,6 +2,7 @@
 
     [topology]    as in experiment files
     [switch]      buffer, ecn as in experiment files; queues, and what it has of `SWITCH_FEATURES`
+    [today]       what runs now: scheme, and rows of a scheme that differ from it
     [host]        min_rto, initial_rto, max_rto, handshake, nic as in experiment files; what it has of `HOST_FEATURES`
     [metrics]     classes as in experiment files
     frame, host_delay, delay_noise    as in experiment files
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from priolane._core import InputError
-from priolane.advice.marking import Ecn, resolve
+from priolane.advice.marking import Derived, Ecn, derive
 from priolane.input_file import read_text_of_user
 from priolane.quantity import size
 
@@ -36,7 +37,8 @@ SWITCH_FEATURES = {
 HOST_FEATURES = {
     "dscp": "marks packets by class or bytes sent (DSCP)",
     "congestion_control": "chooses among the congestion controls of its kernel",
-    "kernel_module": "loads a kernel module with a transport",
+    "congestion_module": "loads a congestion control as a kernel module",
+    "kernel_module": "loads a transport as a kernel module",
     "user_stack": "runs a transport in user space",
     "sizes_known": "knows the size of a flow when it starts",
 }
@@ -46,7 +48,10 @@ _DEFAULTS = {
     "congestion_control": True,
 }
 CLASSES: Mapping[str, Any] = {"small": {"below": "100kB"}, "bulk": {"above": "1MB"}}
-_TOP = {"topology", "switch", "host", "metrics", "frame", "host_delay", "delay_noise"}
+_TOP = {"topology", "switch", "host", "metrics", "frame", "host_delay", "delay_noise", "today"}
+TODAY = "newreno"
+"""The scheme that is taken to run now where nothing is stated: the congestion control that Cubic is closest to."""
+_TODAY_ROWS = ("transport", "assign", "host", "port", "admit", "nic")
 _SWITCH = {"buffer", "queues", *SWITCH_FEATURES}
 _HOST_KEYS = ("min_rto", "initial_rto", "max_rto", "handshake", "nic")
 _MOST_QUEUES = 16
@@ -58,18 +63,20 @@ _LINUX_RTO = "200ms"
 class Fabric:
     """The network on which candidates are simulated, and the capabilities that they may use.
 
-    `experiment` has the tables of experiment files but `switch.ecn`, `ecn` is that key (`None` without ECN), `marking`
-    the thresholds that it makes at the rates of links. `features` are those that switches and hosts have, `assumed`
+    `experiment` has the tables of experiment files but `switch.ecn`, `ecn` is that key (`None` without ECN), `derived`
+    what the simulator makes of both. `features` are those that switches and hosts have, `assumed`
     sentences on what was not stated.
     """
 
     path: Path
     experiment: Mapping[str, Any]
     ecn: Ecn | None
-    marking: Mapping[str, Any]
+    derived: Derived
     queues: int
     features: frozenset[str]
     classes: Mapping[str, Any]
+    today: Mapping[str, Any] = field(default_factory=lambda: {"base": TODAY})
+    """What runs now, as a table of an experiment's scheme: `base`, and the rows that differ from it."""
     assumed: tuple[str, ...] = field(default=())
 
     @property
@@ -79,13 +86,34 @@ class Fabric:
         return found
 
     @property
+    def marking(self) -> Mapping[str, Any]:
+        """Marking thresholds at the rates of links; empty without ECN."""
+        return self.derived.marking
+
+    @property
+    def host_rate(self) -> float | None:
+        """The rate of the slowest host's link in bit/s; `None` if the topology is not right."""
+        return self.derived.host_rate
+
+    def pulls(self, rows: Mapping[str, Any]) -> bool:
+        """Whether hosts send a packet of each flow in turn, where a scheme's own host queue is a FIFO."""
+        return (
+            self.experiment["host"]["nic"] == "pull"
+            and isinstance(rows["nic"], Mapping)
+            and rows["host"]["kind"] == "fifo"
+        )
+
+    @property
     def frame(self) -> Mapping[str, str]:
         """Bytes of a packet and of its header, Ethernet's where they are not stated."""
         return {**_ETHERNET, **self.experiment.get("frame", {})}
 
 
-def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None) -> Fabric:
-    """Reads the files; `queues` replaces `switch.queues`. Raises `InputError` with one line for each mistake."""
+def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None, today: str | None = None) -> Fabric:
+    """Reads the files; `queues` replaces `switch.queues`, and the scheme `today` replaces `[today]`.
+
+    Raises `InputError` with one line for each mistake.
+    """
     if queues is not None and not _is_count(queues):
         raise InputError(f"queues: {queues} is not a number from 1 to {_MOST_QUEUES}")
     tables = _read(path)
@@ -110,14 +138,18 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
         classes = CLASSES
         assumed.append("small flows are below 100 kB, bulk flows above 1 MB: [metrics] states no classes")
     ecn = _ecn(of_switch.get("ecn", True)) if "ecn" in features else None
+    stated = tables.get("today", {}) if today is None else {"scheme": today}
+    if not stated:
+        assumed.append("hosts run NewReno over one queue today, as Linux's Cubic nearly does: [today] is not stated")
     return Fabric(
         path=path,
         experiment=keys,
         ecn=ecn,
-        marking={} if ecn is None else resolve(keys, ecn),
+        derived=derive(keys, ecn),
         queues=queues if queues is not None else of_switch["queues"],
         features=features,
         classes=classes,
+        today={"base": stated.get("scheme", TODAY), **{row: stated[row] for row in _TODAY_ROWS if row in stated}},
         assumed=tuple(assumed),
     )
 
@@ -145,7 +177,8 @@ def _refuse(path: Path, mistakes: list[str]) -> None:
 def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
     for key in tables.keys() - _TOP:
         yield f"key `{key}`: there is no such key here; one of {', '.join(sorted(_TOP))}"
-    wrong = [key for key in ("topology", "switch", "host", "metrics") if not isinstance(tables.get(key, {}), dict)]
+    parts = ("topology", "switch", "host", "metrics", "today")
+    wrong = [key for key in parts if not isinstance(tables.get(key, {}), dict)]
     yield from map(_no_table, wrong)
     if wrong:
         return
@@ -168,6 +201,7 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
         for key in stated.keys() & ({*SWITCH_FEATURES, *HOST_FEATURES} - {"ecn"}):
             if not isinstance(stated[key], bool):
                 yield f"key `{part}.{key}`: {stated[key]!r} is neither true nor false"
+    yield from _wrong_today(tables.get("today", {}))
     yield from _wrong_classes(tables.get("metrics", {}))
     ecn = switch.get("ecn", True)
     if not (
@@ -187,6 +221,17 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
 
 def _no_table(part: str) -> str:
     return f"key `{part}`: this is not a table; write [{part}]"
+
+
+def _wrong_today(today: Mapping[str, Any]) -> Iterator[str]:
+    known = ("scheme", *_TODAY_ROWS)
+    for key in today.keys() - {*known}:
+        yield f"key `today.{key}`: there is no such key here; one of {', '.join(known)}"
+    if not isinstance(today.get("scheme", TODAY), str):
+        yield f'key `today.scheme`: {today["scheme"]!r} is no name; scheme = "dctcp"'
+    for row in _TODAY_ROWS:
+        if not isinstance(today.get(row, {}), dict):
+            yield f'key `today.{row}`: this is not a table; a row, such as transport = {{ init_window = "20pkt" }}'
 
 
 def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
@@ -234,6 +279,10 @@ def _features(switch: Mapping[str, Any], host: Mapping[str, Any], assumed: list[
     for where, stated, known in (("switches", switch, SWITCH_FEATURES), ("hosts", host, HOST_FEATURES)):
         unstated = [name for name in known if name not in stated]
         found |= {name for name in known if (stated[name] if name in stated else _DEFAULTS.get(name, False))}
+        if stated.get("kernel_module") is True and "congestion_module" not in stated:
+            # Who loads a transport also loads a congestion control.
+            found.add("congestion_module")
+            unstated.remove("congestion_module")
         for has in (True, False):
             names = [name for name in unstated if _DEFAULTS.get(name, False) is has]
             if names:

@@ -14,7 +14,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
-from priolane.advice.flow_blocks import FlowTable
+from priolane.advice.flow_list import FlowList
 from priolane.experiment import check
 
 Rows = Mapping[str, Any]
@@ -29,16 +29,16 @@ FLOWS = {
 TRANSPORTS: Mapping[str, tuple[str, ...]] = {
     "newreno": (),
     "dctcp": ("ecn", "congestion_control"),
-    "paccp": ("prices", "kernel_module"),
-    "paccp_dctcp": ("prices", "ecn", "kernel_module"),
-    "d2tcp": ("deadlines", "ecn", "kernel_module"),
-    "swift": ("kernel_module",),
-    "ledbat": ("kernel_module",),
-    "hpcc": ("int", "kernel_module"),
+    "paccp": ("prices", "congestion_module"),
+    "paccp_dctcp": ("prices", "ecn", "congestion_module"),
+    "d2tcp": ("deadlines", "ecn", "congestion_module"),
+    "swift": ("congestion_module",),
+    "ledbat": ("congestion_module",),
+    "hpcc": ("int", "congestion_module"),
     "pfabric": ("user_stack", "sizes_known"),
-    "prioplus_swift": ("kernel_module", "dscp"),
-    "prioplus_ledbat": ("kernel_module", "dscp"),
-    "timely": ("kernel_module",),
+    "prioplus_swift": ("congestion_module", "dscp"),
+    "prioplus_ledbat": ("congestion_module", "dscp"),
+    "timely": ("congestion_module",),
     "phost": ("user_stack", "sizes_known"),
     "ndp": ("user_stack",),
     "homa": ("kernel_module", "sizes_known"),
@@ -104,6 +104,7 @@ _BY_ROW = {
 }
 # A port of tokens has a queue for signals and one for payload besides those of its classes.
 _TOKEN_QUEUES = 2
+_MODULES = ("congestion_module", "kernel_module")
 # Schemes that another one stands for.
 STANDS_FOR = {"ns3_dctcp": "dctcp"}
 
@@ -141,12 +142,12 @@ def shipped() -> Mapping[str, Rows]:
     return found
 
 
-def feasible(fabric: Fabric, table: FlowTable) -> tuple[Feasibility, ...]:
+def feasible(fabric: Fabric, flows: FlowList) -> tuple[Feasibility, ...]:
     """Every shipped scheme, in the order of the catalogue."""
-    return tuple(possible(name, rows, fabric, table) for name, rows in shipped().items())
+    return tuple(possible(name, rows, fabric, flows) for name, rows in shipped().items())
 
 
-def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Feasibility:
+def possible(name: str, rows: Rows, fabric: Fabric, flows: FlowList) -> Feasibility:
     """One scheme, by its rows."""
     queues, least = _queues(rows)
     if name in STANDS_FOR:
@@ -154,7 +155,7 @@ def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Feasibi
     ideal = _ideal(rows)
     if ideal is not None:
         return Feasibility(name, (f"it is a bound and no deployment: {ideal}",), queues, least, is_bound=True)
-    reasons = list(_missing(rows, fabric.features, table))
+    reasons = list(_missing(rows, fabric.features, flows))
     if least > fabric.queues:
         has = f"{fabric.queues} {'is' if fabric.queues == 1 else 'are'} free"
         reasons.append(f"it takes {least} queues at each port, and {has}")
@@ -172,14 +173,14 @@ def requires(rows: Rows) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _missing(rows: Rows, features: frozenset[str], table: FlowTable) -> Iterator[str]:
+def _missing(rows: Rows, features: frozenset[str], flows: FlowList) -> Iterator[str]:
     has_column = {"deadlines": "deadline_ns", "coflows": "coflow"}
     needed = requires(rows)
     for need in needed:
         if need in FLOWS:
-            if need not in has_column or not table.has(has_column[need]):
+            if need not in has_column or not flows.has(has_column[need]):
                 yield FLOWS[need]
-        elif need == "kernel_module" and ("user_stack" in features or "user_stack" in needed):
+        elif need in _MODULES and ("user_stack" in features or "user_stack" in needed):
             # Whoever may run a stack of their own needs no module, and one that is missing is said once.
             continue
         elif need in SWITCH_FEATURES and need not in features:

@@ -1,7 +1,8 @@
-"""Marking thresholds of the fabric's switches, as the lab derives them for the rates of its links."""
+"""What the simulator derives of a fabric: marking thresholds at the rates of links, and the rate of hosts."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,11 +17,18 @@ Ecn = str | Mapping[str, Any]
 _SCHEME = "dctcp"
 
 
-def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
-    """The thresholds of DCTCP's ports at the rates of links, `{ per, at }`, as an experiment with these tables has.
+@dataclass(frozen=True)
+class Derived:
+    """`marking` is `{ per, at }` of DCTCP's ports at the rates of links, empty without ECN; `host_rate` is that of the
+    slowest host's link in bit/s. Both are missing if the tables are not right: the check of the first experiment says
+    so, with its remedy."""
 
-    Empty if the tables are not right; the check of the first experiment says so, with its remedy.
-    """
+    marking: Mapping[str, Any] = field(default_factory=dict)
+    host_rate: float | None = None
+
+
+def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
+    """What an experiment with these tables has."""
     group = {"name": "all", "hosts": "*", "app": "permutation", "size": "1kB"}
     keys = {
         "title": "Marking",
@@ -28,7 +36,7 @@ def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
         "time": {"measure": "1ms"},
         "topology": tables["topology"],
         "group": [group],
-        "switch": {"buffer": tables["switch"]["buffer"], "ecn": ecn},
+        "switch": {"buffer": tables["switch"]["buffer"], **({} if ecn is None else {"ecn": ecn})},
     }
     with TemporaryDirectory() as folder:
         path = Path(folder) / "marking.toml"
@@ -37,7 +45,10 @@ def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
             found: Mapping[str, Any] = check(path)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
             network = json.loads(_core.network(path, Options().to_json()))
         except InputError:
-            return {}
+            return Derived()
+    rate = float(min(network["host_rates"]))
+    if ecn is None:
+        return Derived(host_rate=rate)
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
     at = {rate: limit for rate, limit in found["at"].items() if quantity.rate(rate) in links}
-    return {**found, "at": dict(sorted(at.items(), key=lambda item: quantity.rate(item[0])))}
+    return Derived({**found, "at": dict(sorted(at.items(), key=lambda item: quantity.rate(item[0])))}, rate)

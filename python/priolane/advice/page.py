@@ -5,7 +5,7 @@ from pathlib import Path
 import jinja2
 
 from priolane.advice import terminal
-from priolane.advice.answer import Advice, describe_end
+from priolane.advice.answer import Advice, Kind, describe_end
 from priolane.advice.frontier import panel
 from priolane.figure.draw import draw_panel
 from priolane.figure.palette import SeriesStyles
@@ -27,22 +27,29 @@ def page(advice: Advice) -> str:
     figure = None if drawn is None else draw_panel(drawn, SeriesStyles([drawn]), "f0", has_legend=False)
     style, style_hash = styled()
     script, script_hash = figure_script()
-    (columns, rows), (disturbed, disturbances) = terminal.tables(advice)
+    judging = advice.judging
     return environment.get_template("page.html.j2").render(
         style=style,
         style_hash=style_hash,
         script=script,
         script_hash=script_hash,
         advice=advice,
+        judging=judging,
         configuration=terminal.configuration(advice),
+        how_sure=None if judging is None else terminal.how_sure(judging),
         figure=figure,
-        columns=columns,
-        rows=rows,
-        disturbed=disturbed,
-        disturbances=disturbances,
-        ended={name: describe_end(how) for name, how in advice.race.ended.items()},
-        description={one.name: one.description for one in advice.candidates},
-        simpler=None if advice.simpler is None else terminal.simpler(advice.simpler),
-        spending=terminal.spending(advice),
-        outcomes=list(zip(advice.best.outcomes, advice.best.verdicts(), strict=True)),
+        columns=terminal.ranking_columns(advice),
+        rows=() if judging is None else terminal.ranking_rows(advice, judging),
+        disturbed=() if judging is None else terminal.sensitivity_columns(advice, judging),
+        disturbances=() if judging is None else terminal.sensitivity_rows(advice, judging),
+        ended={} if judging is None else {name: describe_end(how) for name, how in judging.race.ended.items()},
+        description={} if judging is None else {one.name: one.description for one in judging.candidates},
+        spending=None if judging is None else terminal.spending(judging),
+        title=_title(advice),
     )
+
+
+def _title(advice: Advice) -> str:
+    if advice.kind is Kind.CHANGE and advice.advised is not None:
+        return advice.advised.description
+    return advice.kind.value.capitalize()

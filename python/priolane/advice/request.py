@@ -1,22 +1,27 @@
 """The request, and the values that do not change in the course of an answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import simplest
-from priolane.advice.fabric import Fabric, read_fabric
-from priolane.advice.flow_blocks import Blocks, FlowTable, class_groups, cut
+from priolane.advice.changes import Today, today
+from priolane.advice.fabric import Fabric, in_class, read_fabric
+from priolane.advice.flow_list import FlowList, class_groups
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import Experiment, RunOptions
+from priolane.advice.windows import Windows
 from priolane.budget import Budget
 from priolane.grid import Watcher
 from priolane.settings import Settings
 
-MINUTES = 3.0
+MINUTES = 5.0
 """The time for an answer where no budget is given."""
 
 Tell = Callable[[str], None]
@@ -24,10 +29,26 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Preferences:
+    """What the user prefers among changes.
+
+    `today` is the scheme that runs now, in place of the fabric file's. `steps` are kinds of change, the cheapest first.
+    `without` names schemes and candidates that are not wanted. `least_gain` is the part of the objective that a more
+    expensive change must gain to lead; `None` if none leads that is not needed.
+    """
+
+    today: str | None = None
+    steps: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    least_gain: float | None = None
+
+
+@dataclass(frozen=True)
 class Request:
     """A request. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
 
-    `sampling` says that one packet in so many was seen, where the import does not.
+    `sampling` says that one packet in so many was seen, where the import does not. `seed` draws paths and the order at
+    one instant.
     """
 
     traffic: Traffic
@@ -36,9 +57,11 @@ class Request:
     switch: Path | None = None
     queues: int | None = None
     goals: tuple[str, ...] = ()
+    preferences: Preferences = field(default_factory=Preferences)
     budget: Budget | None = None
     minutes: float | None = None
     sampling: int | None = None
+    seed: int = 1
     settings: Settings = field(default_factory=Settings)
     watcher: Watcher = field(default_factory=Watcher)
 
@@ -56,8 +79,8 @@ class AdviceContext:
     goals: tuple[Goal, ...]
     shown: tuple[Goal, ...]
     fabric: Fabric
-    table: FlowTable
-    blocks: Blocks
+    today: Today
+    flows: FlowList
     tell: Tell
 
     @property
@@ -65,25 +88,41 @@ class AdviceContext:
         """All that is read from runs."""
         return (*self.goals, *self.shown)
 
-    def experiment(self, name: str, title: str, chosen: Sequence[Candidate], seeds: Sequence[int]) -> Experiment:
-        """An experiment of candidates, written below the directory of the answer."""
+    @property
+    def needs_whole_list(self) -> bool:
+        """Whether the beginning of the list says nothing alone: coflows and waiting flows may be cut in two."""
+        return self.flows.waits or any(goal.quantity.is_of_coflows for goal in self.read)
+
+    def experiment(self, name: str, chosen: Sequence[Candidate], windows: Windows, **changes: Any) -> Experiment:
+        """An experiment of candidates, written below the directory of the answer; `changes` are fields of it."""
+        title = name.removesuffix(".toml").replace("_", " ").capitalize()
         made = Experiment(
             path=self.request.out / name,
             title=f"{title}: {self.request.traffic.name}",
             fabric=self.fabric,
-            blocks=self.blocks,
+            flows=self.flows,
+            windows=windows,
             simple=simplest(self.fabric),
             candidates={one.name: one for one in chosen},
-            seeds=sorted(seeds),
+            **{"seeds": (self.request.seed,), **changes},
         )
         made.write()
         return made
+
+    def counts(self) -> Mapping[str, int]:
+        """The flows of the list by goal, in its class: coflows or flows with a deadline for goals of these."""
+        return {goal.name: count_flows(self.flows, self.fabric, goal) for goal in self.read}
 
 
 def read(request: Request, tell: Tell) -> AdviceContext:
     """Reads goals, files and list; raises `InputError` for what is wrong in them."""
     goals, queues = read_goals(request.goals)
-    fabric = read_fabric(request.fabric, request.switch, queues if request.queues is None else request.queues)
+    fabric = read_fabric(
+        request.fabric,
+        request.switch,
+        queues if request.queues is None else request.queues,
+        request.preferences.today,
+    )
     known = [*fabric.classes, "all"]
     for goal in goals:
         if goal.size_class not in known:
@@ -91,51 +130,52 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     defaults, _ = read_goals(DEFAULTS)
     names = {goal.name for goal in goals}
     shown = tuple(goal for goal in defaults if goal.name not in names and goal.size_class in known)
-    fabric = replace(fabric, assumed=(*request.traffic.assumed, *fabric.assumed))
-    table = request.traffic.table(fabric, goals)
+    flows = request.traffic.flows(fabric, goals)
     for goal in goals:
-        if goal.quantity.is_of_coflows and not table.has("coflow"):
+        if goal.quantity.is_of_coflows and not flows.has("coflow"):
             raise InputError(
-                f"--goal {goal.text!r}: {table.path} names no coflows. Use a list with the column `coflow`, or a goal "
+                f"--goal {goal.text!r}: {flows.path} names no coflows. Use a list with the column `coflow`, or a goal "
                 "of flows."
             )
-        if goal.quantity.is_of_deadlines and not table.has("deadline_ns"):
+        if goal.quantity.is_of_deadlines and not flows.has("deadline_ns"):
             raise InputError(
-                f"--goal {goal.text!r}: no flow of {table.path} has a deadline. Use a list with the column "
+                f"--goal {goal.text!r}: no flow of {flows.path} has a deadline. Use a list with the column "
                 "`deadline_ns`, or another goal."
             )
-    _check_groups(fabric, table)
-    wanted = min(count_flows(table, fabric, goal) // goal.quantity.least for goal in goals)
-    return AdviceContext(request, goals, shown, fabric, table, cut(table, wanted), tell)
+    _check_groups(fabric, flows)
+    fabric = replace(fabric, assumed=(*flows.unused, *request.traffic.assumed, *fabric.assumed))
+    shown = tuple(goal for goal in shown if count_flows(flows, fabric, goal) >= goal.quantity.least)
+    return AdviceContext(request, goals, shown, fabric, today(fabric, request.preferences.steps), flows, tell)
 
 
-def _check_groups(fabric: Fabric, table: FlowTable) -> None:
+def _check_groups(fabric: Fabric, flows: FlowList) -> None:
     """Raises `InputError` for classes of groups that no flow belongs to."""
     unknown = [
-        f"{fabric.path}: key `metrics.classes.{name}.group`: no flow of {table.path} is of {group!r}. Use "
-        f"{' or '.join(table.groups)}."
+        f"{fabric.path}: key `metrics.classes.{name}.group`: no flow of {flows.path} is of {group!r}. Use "
+        f"{' or '.join(flows.groups)}."
         for name, of in fabric.classes.items()
         for group in class_groups(of)
-        if group not in table.groups
+        if group not in flows.groups
     ]
     if unknown:
         raise InputError("\n".join(unknown))
 
 
-def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:
+def count_flows(flows: FlowList, fabric: Fabric, goal: Goal) -> int:
     """The number of flows of the list in a goal's class; for a goal of coflows that of coflows, for one of deadlines
     that of flows with a deadline."""
-    chosen = table.in_class(fabric.classes.get(goal.size_class, {}))
+    of = fabric.classes.get(goal.size_class, {})
     if goal.quantity.is_of_coflows:
-        return int(table.rows["coflow"].nunique())
+        return int(in_class(flows.coflow_bytes, of).sum())
+    chosen = flows.in_class(of)
     if goal.quantity.is_of_deadlines:
-        chosen &= table.rows["deadline_ns"].notna().to_numpy()
+        chosen &= np.isfinite(flows.columns["deadline_ns"])
     return int(chosen.sum())
 
 
 def tenants(context: AdviceContext) -> tuple[int, ...]:
     """The places of the groups of flows, those first that goals name first."""
-    groups = context.table.groups
+    groups = context.flows.groups
     named = [
         groups.index(group)
         for goal in context.goals

@@ -1,67 +1,70 @@
-"""The best two where things are not as recorded: more and less load, a burst, a failed link, twice the noise."""
+"""The advice and today's scheme where things are not as recorded: more and less load, a burst, a failed link, noise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from priolane._core import InputError
+from priolane._core import InputError, RunFailed
+from priolane.advice.candidate import Candidate
 from priolane.advice.fabric import Fabric
-from priolane.advice.flow_blocks import Blocks
-from priolane.advice.goals import Goal, Outcome, outcomes, score_difference
-from priolane.advice.trials import FLOWS, Experiment, RunOptions, Trial, means, trials, values
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Outcome, outcomes
+from priolane.advice.request import AdviceContext
+from priolane.advice.trials import hops, values
+from priolane.advice.windows import Windows
 
 _NOISE = {"trace": "host", "scale": 1.0}
 
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A change of the experiment. `squeeze` brings flows closer together."""
+    """A change of the experiment, described in a clause and in `short` words. `squeeze` brings flows closer together;
+    `group` is one more group of flows."""
 
     name: str
     description: str
+    short: str
     squeeze: float = 1.0
-    changes: Mapping[str, Any] | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    group: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The effect of a disturbance on the best: its outcomes by goal, the runner-up's, and the paired difference of
-    scores (runner-up less best) with its interval. `refused` says why it could not be run."""
+    """The outcomes under a disturbance by candidate. `refused` says why it could not be run."""
 
     disturbance: Disturbance
-    best: tuple[Outcome, ...] = ()
-    second: tuple[Outcome, ...] = ()
-    difference: tuple[float, float, float] | None = None
+    outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     refused: str | None = None
     hops: int = 0
 
-    @property
-    def order(self) -> str:
-        """Whether the best stays first."""
-        if self.difference is None:
-            return "-"
-        _, low, high = self.difference
-        return "still first" if low > 0 else "second now" if high < 0 else "no significant difference"
 
-
-def disturbances(fabric: Fabric, blocks: Blocks) -> tuple[Disturbance, ...]:
-    """All that are tried on this fabric."""
+def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
+    """All that are tried on this fabric, in the time of these windows."""
     found = [
-        Disturbance("load_up", "20 % more load", squeeze=1.2),
-        Disturbance("load_down", "20 % less load", squeeze=0.8),
-        Disturbance("burst", "a burst: up to 16 hosts send 64 kB each to one at once", changes=_burst(fabric, blocks)),
+        Disturbance("load_up", "20 % more load", "20 % more load", squeeze=1.2),
+        Disturbance("load_down", "20 % less load", "20 % less load", squeeze=0.8),
+        Disturbance(
+            "burst",
+            "bursts: up to 16 hosts send 64 kB each to one at once, in each window",
+            "bursts",
+            group=_burst(fabric, windows),
+        ),
     ]
     link = failing_link(fabric.topology)
     if link is not None:
-        at = f"{blocks.warm_ns + blocks.length_ns // 4}ns"
-        until = f"{blocks.warm_ns + blocks.length_ns * 3 // 4}ns"
-        event = {"at": at, "fail": link, "until": until, "reconvergence": f"{max(1, blocks.length_ns // 50)}ns"}
-        description = f"{link} fails for half of the time"
-        found.append(Disturbance("failed_link", description, changes={"event": [event]}))
+        # It fails before the first window that is read: what is seen is the state with the failure.
+        at = windows.length_ns // 2
+        event = {"at": f"{at}ns", "fail": link, "reconvergence": f"{max(1, windows.length_ns // 50)}ns"}
+        found.append(Disturbance("failed_link", f"{link} has failed", "a failed link", changes={"event": [event]}))
     noise = fabric.experiment.get("delay_noise", _NOISE)
     table = noise if isinstance(noise, Mapping) else {"trace": noise}
     twice = {**table, "scale": 2 * float(table.get("scale", 1))}
-    found.append(Disturbance("noise", "twice the noise of measured delays", changes={"delay_noise": twice}))
+    found.append(
+        Disturbance(
+            "noise", "twice the noise of measured delays", "twice the delay noise", changes={"delay_noise": twice}
+        )
+    )
     return tuple(found)
 
 
@@ -81,22 +84,15 @@ _LINKS = {
 }
 
 
-def _burst(fabric: Fabric, blocks: Blocks) -> dict[str, Any]:
-    # One epoch, in the middle of the measured part.
-    at = blocks.warm_ns + blocks.length_ns // 2
+def _burst(fabric: Fabric, windows: Windows) -> dict[str, Any]:
     return {
-        "group": [
-            *blocks.groups(FLOWS),
-            {
-                "name": "burst",
-                "hosts": "*",
-                "app": "incast",
-                "period": f"{blocks.length_ns + blocks.warm_ns}ns",
-                "start": f"{at}ns",
-                "fan_in": burst_width(fabric.topology),
-                "size": "64kB",
-            },
-        ]
+        "name": "burst",
+        "hosts": "*",
+        "app": "incast",
+        "period": f"{windows.length_ns}ns",
+        "start": f"{windows.length_ns // 2}ns",
+        "fan_in": burst_width(fabric.topology),
+        "size": "64kB",
     }
 
 
@@ -109,67 +105,41 @@ def burst_width(topology: Mapping[str, Any]) -> int:
     return max(1, min(16, hosts - 1)) if isinstance(hosts, int) else 8
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The best two, and what they are judged by."""
-
-    best: str
-    second: str | None
-    goals: tuple[Goal, ...]
-
-    @property
-    def names(self) -> list[str]:
-        """Both names, or one."""
-        return [self.best] if self.second is None else [self.best, self.second]
-
-
-def examine(base: Experiment, pair: Pair, seeds: Sequence[int], how: RunOptions, budget: float) -> tuple[Finding, ...]:
-    """Runs the pair under every disturbance that the budget of packet-hops has room for."""
+def examine(
+    context: AdviceContext, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal], budget: float
+) -> tuple[Finding, ...]:
+    """Runs candidates under every disturbance that the budget of packet-hops has room for."""
     found: list[Finding] = []
     spent = 0
-    for one in disturbances(base.fabric, base.blocks):
+    for one in disturbances(context.fabric, windows):
         # The next takes about what the largest before it took.
         if spent + max((finding.hops for finding in found), default=0) > budget:
             found.append(Finding(one, refused="not looked at: the budget was spent"))
             continue
         try:
-            found.append(_examine(base, one, pair, seeds, how))
-        except InputError as error:
+            found.append(_examine(context, one, pair, windows, goals))
+        except (InputError, RunFailed) as error:
             found.append(Finding(one, refused=str(error).splitlines()[0]))
         spent += found[-1].hops
     return tuple(found)
 
 
-def as_recorded(pair: Pair, found: Mapping[str, Mapping[int, Trial]], seeds: Sequence[int]) -> Finding:
-    """The pair without a disturbance, on the blocks that are disturbed: what the others are compared with."""
-    own = {name: {seed: found[name][seed] for seed in seeds} for name in pair.names}
-    return replace(_finding(Disturbance("none", "nothing else: as recorded, on these blocks"), pair, own), hops=0)
-
-
-def _examine(base: Experiment, one: Disturbance, pair: Pair, seeds: Sequence[int], how: RunOptions) -> Finding:
-    folder = base.path.parent
-    experiment = replace(
-        base,
-        path=folder / f"sensitivity_{one.name}.toml",
-        title=f"{base.title}: {one.description}",
-        candidates={name: base.candidates[name] for name in pair.names},
-        seeds=seeds,
-        changes=dict(one.changes or {}),
-        tail="",
-        squeeze=one.squeeze,
-    )
+def _examine(
+    context: AdviceContext, one: Disturbance, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal]
+) -> Finding:
+    lists: dict[str, Any] = {}
     if one.squeeze != 1.0:
-        experiment.lists = f"flows_{one.name}"
-        base.blocks.write(folder / experiment.lists, seeds, one.squeeze)
-    experiment.write()
-    results = experiment.run(folder / "runs" / one.name, pair.names, seeds, how)
-    return _finding(one, pair, trials(results, pair.goals))
-
-
-def _finding(one: Disturbance, pair: Pair, found: Mapping[str, Mapping[int, Trial]]) -> Finding:
-    by_name = outcomes(pair.goals, means(found, pair.goals))
-    hops = sum(trial.hops for of in found.values() for trial in of.values())
-    if pair.second is None:
-        return Finding(one, by_name[pair.best], hops=hops)
-    difference = score_difference(pair.goals, values(found), pair.best, pair.second)
-    return Finding(one, by_name[pair.best], by_name[pair.second], difference, hops=hops)
+        lists = {"lists": f"flows_{one.name}", "squeeze": one.squeeze}
+        context.flows.write(context.request.out / lists["lists"], one.squeeze)
+    experiment = context.experiment(
+        f"sensitivity_{one.name}.toml",
+        pair,
+        windows,
+        changes=one.changes,
+        more_groups=() if one.group is None else (one.group,),
+        **lists,
+    )
+    names = [candidate.name for candidate in pair]
+    out = context.request.out / "runs" / one.name
+    found = experiment.trials(out, names, context.request.how, goals)
+    return Finding(one, outcomes(goals, values(found)), hops=hops(found))

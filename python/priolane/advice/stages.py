@@ -1,4 +1,4 @@
-"""The stages of an answer: calibration, what runs, budget, race, tuning, judging, ranking."""
+"""The stages of an answer: pace, today's scheme on the whole list, race, tuning, judging, choice."""
 
 import math
 import shutil
@@ -11,56 +11,43 @@ import numpy as np
 
 from priolane._core import InputError, RunFailed
 from priolane.advice import tuning
-from priolane.advice.answer import JudgedCandidate, judged
+from priolane.advice.answer import JudgedCandidate
 from priolane.advice.candidate import Candidate
-from priolane.advice.candidates import PUBLISHED, simplest
+from priolane.advice.candidates import PUBLISHED
 from priolane.advice.feasible import Feasibility
-from priolane.advice.goals import outcomes, ranked, score_difference, scores
-from priolane.advice.racing import FIRST, Race, Why, race
-from priolane.advice.request import MINUTES, AdviceContext, count_flows, tenants
-from priolane.advice.sensitivity import disturbances
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Values, is_surely_better, outcomes
+from priolane.advice.racing import Race, Why, race, stages
+from priolane.advice.request import MINUTES, AdviceContext, tenants
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Experiment, RunOptions, Trial, means, trials, values
+from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, values
+from priolane.advice.windows import FEWEST, MOST, Windows, estimate
 from priolane.experiment import plan
 from priolane.files import write_whole
-from priolane.results import Results
 
 FINALISTS = 4
-# Of the budget: judging, sensitivity and tuning; the rest is the race's.
-_JUDGING, _SENSITIVITY, _TUNING = 0.25, 0.1, 0.1
-_LEAST_BLOCKS = 3
-_MOST_DISTURBED = 6
-_CALIBRATED = 2
-# Who is judged at most: finalists, tuned thresholds, published ones, one queue, the reference.
-_JUDGED = FINALISTS + 4
-_SHORTER = 0.95
+# Candidates that meet all goals on the race's windows and cost least, which are judged too.
+_CHEAPEST = 3
+# Of the budget; the rest is the race's.
+_TUNING, _SENSITIVITY = 0.1, 0.15
+# Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference.
+_JUDGED = FINALISTS + _CHEAPEST + 3
+MOST_SEEDS = 3
 
 
-def make_training(context: AdviceContext, load: float) -> Training:
-    """Writes the flows of the training blocks as one list, which solvers read."""
-    rows = context.blocks.measured(context.blocks.training)
-    path = context.request.out / FLOWS / "training.csv"
-    columns = [name for name in ("start_ns", "src", "dst", "bytes") if name in rows]
-    write_whole(path, rows[columns].to_csv(index=False, float_format="%.0f"))
-    bytes_of = rows["bytes"].groupby(rows["coflow"]).sum() if context.table.has("coflow") else ()
-    return Training(
-        flows=path,
-        sizes=np.sort(rows["bytes"].to_numpy(dtype=float)),
-        load=load,
-        coflows=np.sort(np.asarray(bytes_of, dtype=float)),
-        tenants=tenants(context),
-        has_deadlines=context.table.has("deadline_ns"),
-    )
+@dataclass(frozen=True)
+class Pace:
+    """The budget, and packet-hops of today's scheme on the whole list."""
+
+    budget: float
+    whole: float
 
 
-def calibrate(context: AdviceContext) -> tuple[Candidate, float, float, float]:
-    """The simplest candidate, the load, packet-hops of a block, and the budget.
-
-    Runs that candidate on two training blocks: the race has them for nothing.
-    """
-    simple = simplest(context.fabric)
-    seeds = context.blocks.training[:_CALIBRATED]
-    experiment = context.experiment("race.toml", "Race", [simple], seeds)
+def measure_pace(context: AdviceContext) -> Pace:
+    """Runs today's scheme on the beginning of the list; raises `InputError` for a mistake of the user's files."""
+    first = Windows.over(context.flows, MOST)
+    windows = first if context.needs_whole_list else first.first(1)
+    experiment = context.experiment("calibration.toml", [context.today.candidate], windows)
     try:
         plan(experiment.path)
     except InputError as error:
@@ -71,11 +58,10 @@ def calibrate(context: AdviceContext) -> tuple[Candidate, float, float, float]:
         shutil.rmtree(directory, ignore_errors=True)
     began = time.perf_counter()
     one_job = RunOptions(replace(context.request.settings, jobs=1), context.request.watcher)
-    ran = trials(experiment.run(directory, [simple.name], seeds, one_job), context.read)[simple.name]
-    seconds = time.perf_counter() - began
-    hops = sum(one.hops for one in ran.values())
-    load = sum(one.offered for one in ran.values()) / len(ran)
-    return simple, load, hops / len(ran), _budget(context, hops / seconds)
+    found = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
+    taken = hops(found)
+    whole = taken * (MOST + 1) / (windows.count + 1)
+    return Pace(_budget(context, taken / (time.perf_counter() - began)), whole)
 
 
 def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
@@ -83,7 +69,8 @@ def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
     lines = []
     for mistake in error.mistakes:
         own = mistake.file == str(path) or mistake.file.startswith("schemes/")
-        place = f"{context.request.fabric}: {mistake.key}: "
+        key = mistake.key.replace("scheme.today", "today", 1)
+        place = f"{context.request.fabric}: {key}: "
         lines.append(f"{place}{mistake.what}. {mistake.advice}" if own else str(mistake))
     return "\n".join(lines) or str(error)
 
@@ -92,7 +79,7 @@ def _budget(context: AdviceContext, hops_per_s: float) -> float:
     asked = context.request.budget
     if asked is not None:
         if asked.unit != "hops":
-            raise InputError(f"--budget {asked}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 3")
+            raise InputError(f"--budget {asked}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 5")
         return asked.amount
     minutes = MINUTES if context.request.minutes is None else context.request.minutes
     budget = float(f"{hops_per_s * 60 * minutes * max(1, context.request.settings.jobs):.2g}")
@@ -100,20 +87,70 @@ def _budget(context: AdviceContext, hops_per_s: float) -> float:
     return budget
 
 
+def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, Pace]:
+    """The context with as much of the list as the budget has room for; raises `InputError` if that is too little.
+
+    The race needs its first round of `count` candidates, and judging the whole list.
+    """
+    first = (FEWEST + 1) / (MOST + 1)
+    needed = pace.whole * (2 + count * (1.0 if context.needs_whole_list else first) + _JUDGED)
+    room = (1 - _TUNING - _SENSITIVITY) * pace.budget
+    if needed <= room:
+        return context, pace
+    part = room / needed
+    least = min((FEWEST + 1) * goal.quantity.least / max(1, context.counts()[goal.name]) for goal in context.goals)
+    if context.needs_whole_list or part < least:
+        enough = 1.1 * pace.budget / (part if context.needs_whole_list else part / least)
+        raise InputError(
+            f"--budget {pace.budget:.3g}hops: {count} candidates and judging leave too few flows to read; at least "
+            f"--budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
+        )
+    context.tell(f"{100 * part:.2g} % of the list are simulated: the budget has no room for more")
+    shorter = replace(context, flows=context.flows.beginning(part))
+    shorter.flows.write(context.request.out / FLOWS)
+    return shorter, Pace(pace.budget, pace.whole * part)
+
+
+def run_today(context: AdviceContext, windows: Windows) -> Trials:
+    """Today's scheme on the whole list."""
+    name = context.today.candidate.name
+    experiment = context.experiment("today.toml", [context.today.candidate], windows)
+    found = experiment.trials(context.request.out / "runs" / "today", [name], context.request.how, context.read)
+    return found[name]
+
+
+def make_training(context: AdviceContext, windows: Windows, load: float) -> Training:
+    """Writes the flows of the race's windows as one list, which solvers read."""
+    chosen = context.flows.starting(windows.end_ns)
+    path = context.request.out / FLOWS / "training.csv"
+    columns = [context.flows.at_ns, *(context.flows.columns[name] for name in ("src", "dst", "bytes"))]
+    rows = zip(*(of[chosen].astype(np.int64).tolist() for of in columns), strict=True)
+    text = "\n".join(["start_ns,src,dst,bytes", *(",".join(map(str, row)) for row in rows)])
+    write_whole(path, text + "\n")
+    return Training(
+        flows=path,
+        sizes=np.sort(context.flows.sizes[chosen]),
+        load=load,
+        coflows=context.flows.coflow_bytes,
+        tenants=tenants(context),
+        has_deadlines=context.flows.has("deadline_ns"),
+    )
+
+
 def keep_runnable(
-    context: AdviceContext, chosen: Sequence[Candidate], found: Sequence[Feasibility]
+    context: AdviceContext, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
 ) -> tuple[list[Candidate], list[Feasibility]]:
     """The candidates that pass the check of experiments, and schemes with the reasons of those that do not."""
     kept: list[Candidate] = []
     refused: dict[str, str] = {}
-    experiment = context.experiment("race.toml", "Race", chosen, context.blocks.training[:1])
+    experiment = context.experiment("race.toml", chosen, windows)
     try:
         plan(experiment.path)
         return list(chosen), list(found)
     except InputError:
         pass
     for one in chosen:
-        alone = context.experiment("race.toml", "Race", [one], context.blocks.training[:1])
+        alone = context.experiment("race.toml", [one], windows)
         try:
             plan(alone.path)
             kept.append(one)
@@ -124,182 +161,216 @@ def keep_runnable(
         replace(one, reasons=(refused[one.scheme],)) if one.scheme in refused and one.scheme not in kept_bases else one
         for one in found
     ]
-    context.experiment("race.toml", "Race", kept, context.blocks.training)
     return kept, schemes
 
 
-@dataclass(frozen=True)
-class Shares:
-    """The blocks to judge on and to disturb, and what the stages may take of the budget, in packet-hops."""
-
-    judged: tuple[int, ...]
-    disturbed: tuple[int, ...]
-    race: float
-    tuning: float
-    sensitivity: float
+def race_windows(context: AdviceContext, windows: Windows) -> tuple[int, ...]:
+    """The windows of each round of the race: the first half at most, unless the whole list is needed."""
+    if context.needs_whole_list:
+        return (windows.count,)
+    return stages(max(FEWEST, windows.count // 2))
 
 
-def fit(context: AdviceContext, count: int, each: float, budget: float) -> tuple[AdviceContext, float]:
-    """The context and packet-hops of a block.
-
-    Blocks are shortened if the budget has no room for so many candidates on the blocks of the first round and for
-    judging.
-
-    Raises `InputError` if blocks would have too few flows of a goal's class.
-    """
-    least = each * (count * FIRST + _JUDGED * _LEAST_BLOCKS)
-    room = (1 - _SENSITIVITY - _TUNING) * budget
-    if least <= room:
-        return context, each
-    factor = _SHORTER * room / least
-    blocks = len(context.blocks.numbers)
-    flows = {goal: count_flows(context.table, context.fabric, goal) / blocks for goal in context.goals}
-    shortest = max(min(1.0, goal.quantity.least / 2 / max(flows[goal], 1e-9)) for goal in context.goals)
-    if factor < shortest:
-        enough = 1.1 * least * shortest / (_SHORTER * (1 - _SENSITIVITY - _TUNING))
-        raise InputError(
-            f"--budget {budget:.3g}hops: {count} candidates on {FIRST} blocks, and judging, leave too few flows in a "
-            f"block; at least --budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
-        )
-    context = replace(context, blocks=context.blocks.shortened(factor))
-    context.tell(f"blocks are cut to {100 * factor:.2g} % of their length: the budget has no room for more")
-    return context, each * factor
-
-
-def share_budget(context: AdviceContext, each: float, budget: float) -> Shares:
-    """Gives each stage its share."""
-    judged = context.blocks.judged[: max(_LEAST_BLOCKS, int(_JUDGING * budget / (each * _JUDGED)))]
-    pair = 2 * each * len(disturbances(context.fabric, context.blocks))
-    disturbed = judged[: max(_LEAST_BLOCKS, min(_MOST_DISTURBED, int(_SENSITIVITY * budget / pair)))]
-    tuning, sensitivity = _TUNING * budget, min(_SENSITIVITY * budget, 1.5 * pair * len(disturbed))
-    race = budget - each * _JUDGED * len(judged) - sensitivity - tuning
-    return Shares(judged, disturbed, race, tuning, sensitivity)
-
-
-def run_race(context: AdviceContext, chosen: Sequence[Candidate], budget: float) -> Race:
-    """Races candidates on the training blocks within a budget of packet-hops."""
-    experiment = context.experiment("race.toml", "Race", chosen, context.blocks.training)
+def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, pace: Pace) -> Race:
+    """Races candidates on the first half of the windows."""
     out = context.request.out / "runs" / "race"
-    how = RunOptions(
-        replace(context.request.settings, others=(context.request.out / "runs" / "calibration",)),
-        context.request.watcher,
-    )
+    budget = (1 - _TUNING - _SENSITIVITY) * pace.budget - (1 + _JUDGED) * pace.whole
 
-    def evaluate(names: Sequence[str], seeds: Sequence[int]) -> Mapping[str, Mapping[int, Trial]]:
-        return trials(experiment.run(out, names, seeds, how), context.read)
+    def evaluate(names: Sequence[str], count: int) -> Mapping[str, Trials]:
+        experiment = context.experiment("race.toml", chosen, windows.first(count))
+        return experiment.trials(out, names, context.request.how, context.read)
 
+    rounds = race_windows(context, windows)
     return race(
         [one.name for one in chosen],
-        context.blocks.training,
+        rounds,
         context.goals,
         evaluate,
         budget,
         lambda done: context.tell(
-            f"race: {len(done.ran)} candidates on {done.blocks} of {len(context.blocks.training)} blocks, "
-            f"{len(done.left)} left, {done.hops:.3g} packet-hops"
+            f"race: {len(done.ran)} candidates on {done.windows} of {windows.count} windows, {len(done.left)} left, "
+            f"{done.hops:.3g} packet-hops"
         ),
     )
 
 
 def run_tuning(
-    context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, budget: float
+    context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, windows: Windows, pace: Pace
 ) -> tuning.TuningResult:
     """Moves the thresholds of the best that has some."""
     out = context.request.out / "runs" / "tuning"
+    count = raced.rounds[-1].windows
+    each = pace.whole * (count + 1) / (windows.count + 1)
 
-    def run(candidate: Candidate, seeds: Sequence[int]) -> Mapping[int, Trial]:
-        experiment = context.experiment("tuning.toml", "Tuning", [candidate], seeds)
-        return trials(experiment.run(out / candidate.name, [candidate.name], seeds, context.request.how), context.read)[
+    def run(candidate: Candidate) -> Trials:
+        experiment = context.experiment("tuning.toml", [candidate], windows.first(count))
+        return experiment.trials(out / candidate.name, [candidate.name], context.request.how, context.read)[
             candidate.name
         ]
 
-    leader = next((by_name[name] for name in raced.left if by_name[name].thresholds), by_name[raced.left[0]])
-    tuned = tuning.tune(leader, raced, context.goals, run, budget)
+    ran = [name for name in raced.left if name in raced.rounds[-1].ran]
+    leader = next((by_name[name] for name in ran if by_name[name].thresholds), by_name[ran[0]])
+    rivals = {name: raced.values[name] for name in ran}
+    tuned = tuning.tune(leader, rivals, context.goals, run, int(_TUNING * pace.budget / each))
     if tuned.tries:
         outcome = f"{tuned.best.name}" if tuned.best is not leader else "none was better"
-        context.tell(f"tuning: {tuned.tries} thresholds of {leader.name} on {tuned.blocks} blocks, {outcome}")
+        context.tell(f"tuning: {tuned.tries} thresholds of {leader.name} on {count} windows, {outcome}")
     return tuned
 
 
 def choose_finalists(
-    raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate, base: Candidate
+    context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate
 ) -> list[Candidate]:
-    """The finalists: the best of the race and, where these are few, the candidates that were eliminated last; the
-    thresholds that tuning found and those that it began with; the published ones; and the candidate without
-    priorities."""
+    """Who is judged beside today's scheme: the best of the race and, where these are few, the candidates that were
+    eliminated last; those that met all goals in the race and cost least; thresholds that tuning found and those that
+    it began with; and published ones."""
     late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
-    late.sort(key=lambda name: (-raced.ended[name].blocks, raced.means[name]))
-    names = [*[*raced.left, *late][:FINALISTS], tuned.name, base.name]
+    late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
+    names = [*[*raced.left, *late][:FINALISTS], *_cheapest(context, raced, by_name), tuned.name]
     names += [tuned.tuned_from] if tuned.tuned_from is not None else []
     names += [PUBLISHED] if PUBLISHED in by_name else []
     return [by_name[name] for name in dict.fromkeys(names) if name in by_name]
 
 
+def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
+    ended = raced.ended
+    found = []
+    best: dict[str, float] = {}
+    for goal in context.goals:
+        known = [own.all for of in raced.values.values() if (own := of[goal.name]) is not None and own.is_finite]
+        best[goal.name] = (max if goal.quantity.is_large_good else min)(known, default=math.nan)
+    for name, of in raced.values.items():
+        same = name in ended and ended[name].why in (Why.SAME, Why.STUCK)
+        if not same and all(_meets(goal, of, best[goal.name]) for goal in context.goals):
+            found.append(name)
+    return sorted(found, key=lambda name: context.today.cost(by_name[name]))[:_CHEAPEST]
+
+
+def _meets(goal: Goal, of: Values, best: float) -> bool:
+    value = of[goal.name]
+    if value is None or not value.is_finite:
+        return False
+    bound = goal.bound if goal.quantity.is_part else math.log(goal.bound)
+    if goal.is_relative:
+        bound = best * goal.bound if goal.quantity.is_part else best + bound
+    return value.all >= bound if goal.quantity.is_large_good else value.all <= bound
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What whole lists show: trials by candidate, the same on the second half of the windows, and those of
+    references."""
+
+    trials: Mapping[str, Trials]
+    second_half: Mapping[str, Trials]
+    references: Mapping[str, Trials]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that were run."""
+        return tuple(next(iter(self.trials.values())))
+
+    @property
+    def hops(self) -> int:
+        """Packet-hops of all runs."""
+        return hops(self.trials) + hops(self.references)
+
+
 def run_judged(
-    context: AdviceContext, chosen: Sequence[Candidate], reference: Sequence[Candidate], seeds: Sequence[int]
-) -> tuple[Experiment, Results, tuple[Candidate, ...]]:
-    """Runs finalists and references on blocks that nothing was fitted to; leaves references out if their runs fail."""
-    try:
-        experiment, results = _run_judged(context, [*chosen, *reference], seeds)
-    except RunFailed as error:
-        if not reference:
-            raise
-        context.tell(f"references are left out, as a run of theirs failed: {error}")
-        reference = ()
-        experiment, results = _run_judged(context, chosen, seeds)
-    context.tell(f"judged: {len(chosen)} candidates on {len(seeds)} blocks that nothing was fitted to")
-    return experiment, results, tuple(reference)
+    context: AdviceContext, chosen: Sequence[Candidate], reference: Sequence[Candidate], windows: Windows, left: float
+) -> Judged:
+    """Runs today's scheme, finalists and references on the whole list, with as many seeds as `left` packet-hops have
+    room for; leaves references out if their runs fail."""
+    all_of = [context.today.candidate, *chosen]
+    names = [one.name for one in all_of]
+    runs = context.request.out / "runs"
+    how, first = context.request.how, context.request.seed
+    experiment = context.experiment("experiment.toml", [*all_of, *reference], windows)
+    results = experiment.run(runs / "judged", names, how)
+    once = sum(int(record["counters"]["packet_hops"]) for record in results.records.values())
+    seeds = tuple(range(first, first + max(1, min(MOST_SEEDS, int(left / once)))))
+    if len(seeds) > 1:
+        experiment = context.experiment("experiment.toml", [*all_of, *reference], windows, seeds=seeds)
+        results = experiment.run(runs / "judged", names, how)
+    ideal: Mapping[str, Trials] = {}
+    if reference:
+        try:
+            ideal = experiment.trials(runs / "references", [one.name for one in reference], how, context.read)
+        except RunFailed as error:
+            context.tell(f"references are left out, as a run of theirs failed: {error}")
+            context.experiment("experiment.toml", all_of, windows, seeds=seeds)
+    context.tell(f"judged: {len(all_of)} candidates on {windows.count} windows, seeds {first} to {seeds[-1]}")
+    return Judged(
+        experiment.read(results, names, context.read, windows),
+        experiment.read(results, names, context.read, windows.second_half()),
+        ideal,
+    )
 
 
-def _run_judged(
-    context: AdviceContext, chosen: Sequence[Candidate], seeds: Sequence[int]
-) -> tuple[Experiment, Results]:
-    experiment = context.experiment("experiment.toml", "Advice", chosen, seeds)
-    names = [one.name for one in chosen]
-    return experiment, experiment.run(context.request.out / "runs" / "judged", names, seeds, context.request.how)
+def judge(
+    context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate]
+) -> dict[str, JudgedCandidate]:
+    """The results of each candidate from its trials. Relative goals refer to the best of them."""
+    own = values(found)
+    results = outcomes(context.goals, own)
+    return {
+        name: JudgedCandidate(
+            candidate=by_name[name],
+            estimates={
+                goal.name: estimate(own[name][goal.name], is_part=goal.quantity.is_part) for goal in context.read
+            },
+            outcomes=results[name],
+            timed_out=_timed_out(of),
+        )
+        for name, of in found.items()
+    }
 
 
-def rank(
-    context: AdviceContext,
-    of: Mapping[str, Mapping[int, Trial]],
-    by_name: Mapping[str, Candidate],
-    favourite: Candidate,
-) -> tuple[JudgedCandidate, ...]:
-    """The candidates, the best first. Relative goals refer to the best of them.
+def _timed_out(of: Trials) -> dict[str, float]:
+    first = next(iter(of.values()))
+    return {name: sum(one.timed_out[name] for one in of.values()) / len(of) for name in first.timed_out}
 
-    The favourite, which led before judging, stays first unless the judged blocks show another to be better.
+
+def choose(context: AdviceContext, known: Mapping[str, JudgedCandidate], judged: Judged) -> JudgedCandidate:
+    """The advice: today's scheme if it surely meets all goals, else the cheapest candidate that surely does; the
+    nearest to the goals if none does.
+
+    Of candidates that cost the same, the one with the best objective leads. Thresholds that tuning found do not lead
+    those that it began with, nor published ones, unless they are surely better on windows that tuning did not see.
     """
-    results = outcomes(context.goals, means(of, context.goals))
-    known = judged(of, context.goals, context.shown, by_name, results)
-    order = ranked(results)
-    first = order[0]
-    name = favourite.name
-    # Thresholds that runs found on training flows do not lead those that they began with, nor those that are published,
-    # where they are worse on judged ones.
-    stays = first not in (PUBLISHED, favourite.tuned_from) and not _is_better(context, of, first, name)
-    if stays and known[first].met == known[name].met:
-        order = [name, *(other for other in order if other != name)]
-    return tuple(known[name] for name in order)
+    now = known[context.today.candidate.name]
+    own, second_half = values(judged.trials), values(judged.second_half)
+    if now.surely_meets:
+        return now
+    allowed = [one for one in known.values() if one is not now and not _is_overfitted(context, one, second_half)]
+    meeting = sorted(
+        (one for one in allowed if one.surely_meets),
+        key=lambda one: (context.today.cost(one.candidate), one.outcomes[0].miss),
+    )
+    if not meeting:
+        return min((now, *allowed), key=lambda one: (one.surely_misses, one.miss, one.outcomes[0].miss))
+    chosen = meeting[0]
+    gain = context.request.preferences.least_gain
+    if gain is None:
+        return chosen
+    for one in meeting[1:]:
+        better = is_surely_better(context.goals, own, one.candidate.name, chosen.candidate.name)
+        if better and one.outcomes[0].miss <= chosen.outcomes[0].miss + math.log(1 - gain):
+            chosen = one
+    return chosen
 
 
-def _is_better(context: AdviceContext, of: Mapping[str, Mapping[int, Trial]], first: str, second: str) -> bool:
-    """Whether the paired differences of the scores of two candidates lie on one side of 0, or flows of the second alone
-    did not finish."""
-    own = values(of)
-    difference = score_difference(context.goals, own, first, second)
-    if difference is None:
-        found = scores(context.goals, own)
-        whole = all(math.isfinite(score) for name in (first, second) for score in found[name].values())
-        return not whole and found[first] != found[second]
-    return difference[1] > 0
+def _is_overfitted(context: AdviceContext, one: JudgedCandidate, second_half: Mapping[str, Values]) -> bool:
+    origin = one.candidate.tuned_from
+    if origin is None:
+        return False
+    names = [name for name in (origin, PUBLISHED) if name in second_half]
+    return not all(is_surely_better(context.goals, second_half, one.candidate.name, name) for name in names)
 
 
 def judge_references(
-    context: AdviceContext, of: Mapping[str, Mapping[int, Trial]], chosen: Sequence[Candidate]
+    context: AdviceContext, judged: Judged, chosen: Sequence[Candidate]
 ) -> tuple[JudgedCandidate, ...]:
-    """The results of references on the held-out blocks."""
-    if not chosen:
-        return ()
-    ideal = {one.name: of[one.name] for one in chosen}
-    results = outcomes(context.goals, means(ideal, context.goals))
-    return tuple(judged(ideal, context.goals, context.shown, {one.name: one for one in chosen}, results).values())
+    """The results of references."""
+    by_name = {one.name: one for one in chosen if one.name in judged.references}
+    return tuple(judge(context, judged.references, by_name).values()) if by_name else ()

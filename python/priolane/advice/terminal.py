@@ -1,59 +1,70 @@
 """The answer as lines and tables of text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from priolane.advice.answer import Advice, JudgedCandidate, describe_end
-from priolane.advice.feasible import requires, shipped
-from priolane.advice.goals import Outcome
+from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, describe_end
+from priolane.advice.candidate import Candidate
+from priolane.advice.changes import merged
+from priolane.advice.feasible import requires
+from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.sensitivity import Finding
 
-_MARK = {"met": "+", "missed": "-"}
+# Rows of the ranking that are printed without --explain.
+_SHOWN = 4
 
 
 def summary(advice: Advice) -> Iterator[str]:
-    """The request and the advice."""
-    training, judging = advice.blocks
-    yield (
-        f"hosts are offered {advice.load:.2g} of what their links carry; trained on up to {training} blocks of time, "
-        f"judged on {judging} others"
+    """The advice, how sure it is, and the configuration."""
+    yield advice.headline
+    judging = advice.judging
+    if judging is None:
+        return
+    yield f"  {how_sure(judging)}"
+    if advice.kind is Kind.CHANGE:
+        yield from (f"  {line}" for line in configuration(advice))
+
+
+def how_sure(judging: Judging) -> str:
+    """What the answer rests on."""
+    seeds = (
+        f"the same answer in {judging.agreeing} of {judging.seeds} seeds" if judging.seeds > 1 else "one seed was run"
     )
-    yield f"advice: {advice.headline}" if advice.possible else advice.headline
-    yield from (f"  {line}" for line in configuration(advice))
-    if advice.simpler is not None:
-        yield f"fewer queues: {simpler(advice.simpler)}"
+    return (
+        f"load {judging.load:.2g} of hosts' links; {judging.windows} windows of the whole list were read; 95 % "
+        f"intervals are those of another list as long; {seeds}"
+    )
 
 
 def configuration(advice: Advice) -> list[str]:
-    """The configuration, in lines: hosts, switches, thresholds."""
-    candidate = advice.best.candidate
-    rows = candidate.rows
-    base = str(rows.get("base", candidate.name))
-    lines = [f"hosts: transport {shipped()[base]['transport']['kind']}, as in the scheme {base}"]
-    port = rows.get("port")
-    if isinstance(port, Mapping) and "queues" in port:
+    """The configuration of the advice, in lines: hosts, switches, thresholds."""
+    candidate = advice.advised
+    return [] if candidate is None else _configuration(candidate, advice.fabric.marking)
+
+
+def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
+    rows = merged(candidate.rows)
+    lines = [f"hosts: transport {rows['transport']['kind']}, as in the scheme {candidate.rows['base']}"]
+    port = rows["port"]
+    if int(port.get("queues", 1)) > 1:
         weights = port.get("weights")
         served = f"weights {', '.join(map(str, weights))}" if weights else "strict priority"
         lines.append(f"switches: {port['queues']} queues, {served}")
     else:
         lines.append(f"switches: {candidate.queues or 1} queue{'s' if candidate.queues > 1 else ''}")
-    ecn = port["ecn"] if isinstance(port, Mapping) and "ecn" in port else advice.marking
-    if ecn and "ecn" in requires(shipped()[base]):
+    own = candidate.rows.get("port")
+    ecn = own["ecn"] if isinstance(own, Mapping) and "ecn" in own else marks
+    if ecn and "ecn" in requires(rows):
         lines.append(f"switches: {marking(ecn)}")
     for row, who in (("assign", "class of a packet"), ("host", "queues in hosts")):
-        of = rows.get(row)
-        if isinstance(of, Mapping) and of.get("thresholds"):
-            by = "size of its flow" if of.get("kind") == "size" else "bytes that its flow has sent"
+        of = rows[row]
+        if of.get("thresholds"):
+            by = _BY.get(str(of.get("kind")), "bytes that its flow has sent")
             lines.append(f"{who} by {by}: {', '.join(of['thresholds'])}")
     return lines
 
 
-def simpler(one: JudgedCandidate) -> str:
-    """A candidate that meets all goals with fewer queues, in words."""
-    count = one.candidate.queues
-    values = ", ".join(str(outcome) for outcome in one.outcomes)
-    surely = "" if all(one.surely) else ", if not surely"
-    return f"{one.candidate.name} meets all goals too with {count} queue{'s' if count > 1 else ''}{surely}: {values}"
+_BY = {"size": "size of its flow", "coflow_size": "bytes of its coflow"}
 
 
 def marking(ecn: Mapping[str, Any]) -> str:
@@ -63,59 +74,99 @@ def marking(ecn: Mapping[str, Any]) -> str:
 
 def ranking_columns(advice: Advice) -> list[str]:
     """The head of the ranking."""
-    return ["scheme", "queues", *(goal.name for goal in (*advice.goals, *advice.shown)), "goals"]
+    return ["scheme", "queues", *(goal.name for goal in (*advice.goals, *advice.shown)), "goals", "changes"]
 
 
-def ranking_rows(advice: Advice) -> list[list[str]]:
-    """A row for each that was judged, the best first, then references and the bound."""
-    rows = [_row(advice, one, ", ".join(one.verdicts())) for one in advice.ranking]
-    rows += [_row(advice, one, "no deployment") for one in advice.references]
-    if advice.network:
+def ranking_head(advice: Advice, judging: Judging) -> list[list[str]]:
+    """The first rows of the ranking, and the nearest that a missing capability would give."""
+    rows = [_row(advice, one, _verdicts(one)) for one in judging.ranking[:_SHOWN]]
+    return rows + [_remedy(advice, one) for one in judging.remedies[:_SHOWN]]
+
+
+def _remedy(advice: Advice, one: Remedy) -> list[str]:
+    return [*_row(advice, one.judged, _verdicts(one.judged))[:-1], f"takes {', '.join(one.missing)}"]
+
+
+def ranking_rows(advice: Advice, judging: Judging) -> list[list[str]]:
+    """A row for each that was judged, today's scheme first, then the advice; then references and the bound."""
+    rows = [_row(advice, one, _verdicts(one)) for one in judging.ranking]
+    rows += [_remedy(advice, one) for one in judging.remedies]
+    rows += [[*_row(advice, one, "")[:-1], "no deployment"] for one in judging.references]
+    if judging.alone:
         metrics = (*advice.goals, *advice.shown)
         cells = [
-            advice.network[goal.name].format(goal.quantity.unit) if goal.name in advice.network else ""
+            judging.alone[goal.name].format(goal.quantity.unit) if goal.name in judging.alone else ""
             for goal in metrics
         ]
-        rows.append(["each flow alone", "", *cells, "bound"])
+        rows.append(["each flow alone", "", *cells, "", "bound"])
     return rows
+
+
+def _verdicts(one: JudgedCandidate) -> str:
+    return ", ".join(outcome.verdict.value for outcome in one.outcomes)
 
 
 def _row(advice: Advice, one: JudgedCandidate, verdict: str) -> list[str]:
     cells = [one.estimates[goal.name].format(goal.quantity.unit) for goal in (*advice.goals, *advice.shown)]
-    return [one.candidate.name, str(one.candidate.queues or ""), *cells, verdict]
+    is_today = one.candidate.name == advice.today.candidate.name
+    name = f"today: {one.candidate.family}" if is_today else one.candidate.name
+    changes = "" if is_today else ", ".join(step.short for step in advice.today.steps(one.candidate))
+    return [name, str(one.candidate.queues or ""), *cells, verdict, changes]
 
 
-def sensitivity_columns(advice: Advice) -> list[str]:
+def holds(judging: Judging) -> str:
+    """Under which disturbances the chosen candidate surely meets all goals, in one sentence."""
+    name = judging.chosen.candidate.name
+    sorts: dict[str, list[str]] = {"surely met": [], "not sure": [], "missed": []}
+    for one in judging.sensitivity:
+        if one.refused is None:
+            verdicts = [outcome.verdict for outcome in one.outcomes[name]]
+            missed = any(verdict is Verdict.MISSED for verdict in verdicts)
+            met = all(verdict is Verdict.MET for verdict in verdicts)
+            sorts["surely met" if met else "missed" if missed else "not sure"].append(one.disturbance.short)
+    clauses = [f"{verdict} with {', '.join(names)}" for verdict, names in sorts.items() if names]
+    return f"goals are {'; '.join(clauses)}" if clauses else "no disturbance was looked at"
+
+
+def sensitivity_columns(advice: Advice, judging: Judging) -> list[str]:
     """The head of the sensitivities."""
-    return ["if there is", *(goal.text for goal in advice.goals), "the best is"]
+    names = _sensitive(advice, judging)
+    return ["if there is", *(f"{goal.text}, {label}" for goal in advice.goals for _, label in names)]
 
 
-def sensitivity_rows(advice: Advice) -> list[list[str]]:
-    """A row for each disturbance: what the best does by each goal, and whether it stays first."""
-    return [_disturbed(one, len(advice.goals)) for one in advice.sensitivity]
+def _sensitive(advice: Advice, judging: Judging) -> list[tuple[str, str]]:
+    """The candidates under disturbances, and what they are called."""
+    found = [(judging.chosen.candidate.name, judging.chosen.candidate.name)]
+    if judging.chosen is not judging.now:
+        return [*found, (judging.now.candidate.name, "today")]
+    return [(advice.today.candidate.name, "today")]
 
 
-def _disturbed(one: Finding, goals: int) -> list[str]:
+def sensitivity_rows(advice: Advice, judging: Judging) -> list[list[str]]:
+    """A row for each disturbance: what the advice and today's scheme do by each goal."""
+    return [_disturbed(advice, judging, one) for one in judging.sensitivity]
+
+
+def _disturbed(advice: Advice, judging: Judging, one: Finding) -> list[str]:
+    names = _sensitive(advice, judging)
     if one.refused is not None:
-        return [one.disturbance.description, *["-"] * goals, one.refused]
-    return [one.disturbance.description, *map(_outcome, one.best), one.order]
+        return [one.disturbance.description, *["-"] * (len(advice.goals) * len(names) - 1), one.refused]
+    cells = [_outcome(one.outcomes[name][place]) for place in range(len(advice.goals)) for name, _ in names]
+    return [one.disturbance.description, *cells]
 
 
 def _outcome(outcome: Outcome) -> str:
-    return f"{'met' if outcome.met else 'missed'}: {outcome.goal.format(outcome.value)}"
+    return f"{outcome.verdict.value}: {outcome.estimate.format(outcome.goal.quantity.unit)}"
 
 
 def explanation(advice: Advice) -> Iterator[str]:
-    """The reason why the second best lost, the ends of the others, and the schemes that are not possible here."""
-    if advice.second is not None:
-        yield f"why {advice.second.candidate.name} is second:"
-        yield from (f"  {line}" for line in advice.lost)
-    if advice.race.ended:
+    """The ends of candidates that were not judged, and the schemes that cannot be deployed here."""
+    if advice.judging is not None and advice.judging.race.ended:
         yield "eliminated:"
-        yield from (f"  {name}: {describe_end(how)}" for name, how in advice.race.ended.items())
-    if advice.impossible:
-        yield "not possible here:"
-        yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.impossible)
+        yield from (f"  {name}: {describe_end(how)}" for name, how in advice.judging.race.ended.items())
+    if advice.infeasible:
+        yield "cannot be deployed here:"
+        yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.infeasible)
 
 
 def cautions(advice: Advice) -> Iterator[str]:
@@ -124,19 +175,11 @@ def cautions(advice: Advice) -> Iterator[str]:
     yield from (f"assumed: {text}" for text in advice.assumed)
 
 
-def spending(advice: Advice) -> str:
+def spending(judging: Judging) -> str:
     """The simulated amount, in packet-hops."""
-    spent = advice.spent
-    part = 100 * (spent.race + spent.judging + spent.tuning) / spent.full_grid
+    spent = judging.spent
+    part = 100 * spent.total / spent.grid
     return (
-        f"{spent.total:.3g} packet-hops of a budget of {spent.budget:.3g}; race, tuning and judging took {part:.0f} % "
-        "of what all candidates on all blocks would take"
-    )
-
-
-def tables(advice: Advice) -> Sequence[tuple[list[str], list[list[str]]]]:
-    """The ranking and the sensitivities: columns and rows."""
-    return (
-        (ranking_columns(advice), ranking_rows(advice)),
-        (sensitivity_columns(advice), sensitivity_rows(advice)),
+        f"{spent.total:.3g} packet-hops of a budget of {spent.budget:.3g}, {part:.2g} % of what all candidates on the "
+        "whole list with 5 seeds would take"
     )

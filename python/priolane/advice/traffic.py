@@ -3,15 +3,16 @@
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO
 from pathlib import Path
 
 from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import Fabric, in_class
-from priolane.advice.flow_blocks import EXPERIMENT, GROUP, FlowTable, flow_table, read_flows
+from priolane.advice.flow_list import EXPERIMENT, GROUP, FlowList, flow_list, read_flows
 from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording
+from priolane.advice.windows import MOST, TIMES_LONGEST
 from priolane.experiment import Options, check, toml_text
 
 SIZES = "web_search"
@@ -20,8 +21,10 @@ LOAD = 0.5
 
 # Flows that are drawn to see how many are of each class.
 _FIRST = 2_000
-# Blocks that have as many flows of each class of the goals as they should; never more flows than these in all.
-_BLOCKS, _MOST = 24, 200_000
+# Flows that are drawn at most.
+_MOST = 400_000
+# The span of what is drawn, in times that the largest flow takes alone: completions take some times as long.
+_SPAN = 3 * TIMES_LONGEST * (MOST + 1)
 # How long they may take to start: the number of flows ends the list.
 _LIMIT_S = 10_000
 
@@ -70,7 +73,12 @@ class Traffic:
         )
         return tuple(found)
 
-    def table(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowTable:
+    @property
+    def is_drawn(self) -> bool:
+        """Whether flows are drawn, and not recorded."""
+        return self.file is None or self.file.suffix.lower() == EXPERIMENT
+
+    def flows(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowList:
         """The flows; raises `InputError` for what is wrong in files, sizes or load."""
         if self.file is None:
             return self._from_sizes(fabric, goals)
@@ -78,19 +86,23 @@ class Traffic:
             return read_flows(self.file)
         text = _core.drawn(self.file, Options().to_json())
         names = [group["name"] for group in check(self.file)["merged"]["group"]]
-        return flow_table(self.file, StringIO(text), names)
+        return flow_list(self.file, BytesIO(text.encode()), names)
 
-    def _from_sizes(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowTable:
-        """As many flows as the classes of the goals need."""
+    def _from_sizes(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowList:
+        """As many flows as the classes of the goals need, and windows that are long enough."""
         first = self._draw(fabric, _FIRST)
         needed = _FIRST
         for goal in goals:
             part = in_class(first.sizes, fabric.classes.get(goal.size_class, {})).mean()
             if part > 0:
-                needed = max(needed, round(_BLOCKS * goal.quantity.least / part))
+                needed = max(needed, round((MOST + 1) * goal.quantity.least / part))
+        rate = fabric.host_rate
+        if rate is not None:
+            alone_ns = 8e9 * float(first.sizes.max()) / rate
+            needed = max(needed, round(_FIRST * _SPAN * alone_ns / first.span_ns))
         return self._draw(fabric, min(needed, _MOST))
 
-    def _draw(self, fabric: Fabric, count: int) -> FlowTable:
+    def _draw(self, fabric: Fabric, count: int) -> FlowList:
         sizes = self.sizes or SIZES
         group = {
             "name": GROUP,
@@ -116,7 +128,7 @@ class Traffic:
                 text = _core.drawn(path, Options().to_json())
             except InputError as error:
                 raise InputError(_about(str(error), path, sizes, fabric)) from None
-        return flow_table(Path(f"{self.name}.csv"), StringIO(text), [GROUP])
+        return flow_list(Path(f"{self.name}.csv"), BytesIO(text.encode()), [GROUP])
 
 
 def _about(message: str, path: Path, sizes: str, fabric: Fabric) -> str:

@@ -1,4 +1,4 @@
-"""The flows that candidates are made for: those of the training blocks."""
+"""The flows that candidates are made for: those of the windows of the race."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

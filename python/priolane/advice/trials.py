@@ -1,62 +1,57 @@
-"""Simulated runs of candidates on blocks: the experiment files that are written, and the values that runs give."""
+"""Simulated runs of candidates on the list: the experiment files that are written, and the values that runs give."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from priolane._core import InputError
+import pyarrow.parquet as pq
+
 from priolane.advice.candidate import Candidate
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import requires, shipped
-from priolane.advice.flow_blocks import Blocks
-from priolane.advice.goals import Goal, Values
+from priolane.advice.flow_list import FlowList
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Values
+from priolane.advice.samples import COLUMNS, Trial, read_trial
+from priolane.advice.windows import Windows, mean
 from priolane.experiment import Options, toml_text
 from priolane.files import write_whole
 from priolane.grid import Watcher, run_grid
-from priolane.report.estimate import Estimate
 from priolane.results import Results
 from priolane.settings import Settings
 
 FLOWS = "flows"
-"""The folder of the blocks."""
+"""The folder of the lists."""
 # How much longer than its flows start a run may take.
 _LIMIT_S = 30.0
 _NS_PER_S = 1e9
 
-
-@dataclass(frozen=True)
-class Trial:
-    """The results of a run: values by `metric.class`, packet-hops, and for each class the numbers of flows and coflows,
-    the number of flows that did not finish, and the part of the tail that had a timeout."""
-
-    values: Values
-    hops: int
-    flows: Mapping[str, int]
-    unfinished: Mapping[str, int]
-    timed_out: Mapping[str, float | None]
-    offered: float
-    coflows: Mapping[str, int] = field(default_factory=dict)
+Trials = Mapping[int, Trial]
+"""The trials of a candidate by seed; seeds draw paths and the order at one instant."""
 
 
 @dataclass
 class Experiment:
-    """An experiment file of candidates on blocks, as it is written to `path`.
+    """An experiment file of candidates on the list, as it is written to `path`.
 
-    `simple` is always among the schemes: what `[switch]` and `[host]` state must apply to one of them. `lists` is the
-    folder of the blocks. `changes` are further top-level keys, `tail` TOML that follows them (panels and claims).
-    `squeeze` is that of the blocks in `lists`.
+    Flows that start in `windows` are measured. Where these end before the list, flows go on to start until the measured
+    ones have completed. `simple` is always among the schemes: what `[switch]` and `[host]` state must apply to one of
+    them. `lists` is the folder of the lists. `changes` are further top-level keys, `more_groups` further groups, and
+    `tail` is TOML that follows them (panels and claims). `squeeze` is that of the lists.
     """
 
     path: Path
     title: str
     fabric: Fabric
-    blocks: Blocks
+    flows: FlowList
+    windows: Windows
     simple: Candidate
     candidates: dict[str, Candidate] = field(default_factory=dict)
-    seeds: Sequence[int] = ()
+    seeds: Sequence[int] = (1,)
     lists: str = FLOWS
     changes: Mapping[str, Any] = field(default_factory=dict)
+    more_groups: Sequence[Mapping[str, Any]] = ()
     tail: str = ""
     squeeze: float = 1.0
 
@@ -64,18 +59,20 @@ class Experiment:
         """Writes the file."""
         write_whole(self.path, self.text())
 
+    @property
+    def own_windows(self) -> Windows:
+        """The windows in the time of the lists."""
+        return self.windows.squeezed(self.squeeze)
+
     def text(self) -> str:
         """The file's text."""
-        warm, length = (round(ns / self.squeeze) for ns in (self.blocks.warm_ns, self.blocks.length_ns))
-        limit = (warm + length) / _NS_PER_S + _LIMIT_S
-        time = {"warmup": f"{warm}ns", "measure": f"{length}ns", "drain": True, "limit": f"{limit:.0f}s"}
         keys: dict[str, Any] = {
             "title": self.title,
             "schemes": list(self.schemes),
             "seeds": list(self.seeds),
-            "time": time,
+            "time": self._time(),
             **self.fabric.experiment,
-            "group": self.blocks.groups(self.lists),
+            "group": [*self.flows.entries(self.lists), *self.more_groups],
             "metrics": {"classes": self.classes},
         }
         if self.fabric.ecn is not None and self._marks:
@@ -91,6 +88,16 @@ class Experiment:
                 lines += [f"{row} = {toml_text(of)}" for row, of in candidate.rows.items()]
         return "\n".join([*lines, self.tail]).rstrip() + "\n"
 
+    def _time(self) -> dict[str, Any]:
+        windows = self.own_windows
+        measured = windows.end_ns - windows.length_ns
+        span = self.flows.span_ns / self.squeeze
+        found = {"warmup": f"{windows.length_ns}ns", "measure": f"{measured}ns"}
+        if windows.end_ns < span:
+            found["arrivals"] = "continue"
+        limit = max(windows.end_ns, span) / _NS_PER_S + _LIMIT_S
+        return {**found, "drain": True, "limit": f"{limit:.0f}s"}
+
     @property
     def schemes(self) -> dict[str, Candidate]:
         """All that are in the file."""
@@ -99,7 +106,7 @@ class Experiment:
     @property
     def classes(self) -> dict[str, Any]:
         """The classes of flows, of the lists alone."""
-        groups = self.blocks.table.groups
+        groups = self.flows.groups
         of_lists = groups[0] if len(groups) == 1 else list(groups)
         return {name: {"group": of_lists, **of} for name, of in self.fabric.classes.items()}
 
@@ -108,10 +115,27 @@ class Experiment:
         bases = {str(one.rows.get("base", one.name)) for one in self.schemes.values()}
         return any("ecn" in requires(shipped()[base]) for base in bases)
 
-    def run(self, out: Path, names: Sequence[str], seeds: Sequence[int], how: "RunOptions") -> Results:
-        """Runs some of the candidates on some of the blocks; what is there is kept."""
-        options = Options(schemes=tuple(names), seeds=tuple(sorted(seeds)))
+    def run(self, out: Path, names: Sequence[str], how: "RunOptions") -> Results:
+        """Runs some of the candidates; what is there is kept."""
+        options = Options(schemes=tuple(names), seeds=tuple(sorted(self.seeds)))
         return run_grid(self.path, out, options, how.settings, how.watcher)
+
+    def trials(self, out: Path, names: Sequence[str], how: "RunOptions", goals: Sequence[Goal]) -> dict[str, Trials]:
+        """The trials of some of the candidates."""
+        return self.read(self.run(out, names, how), names, goals, self.own_windows)
+
+    def read(
+        self, results: Results, names: Sequence[str], goals: Sequence[Goal], windows: Windows
+    ) -> dict[str, Trials]:
+        """The trials of some of the candidates, whose flows are read in windows."""
+        found: dict[str, dict[int, Trial]] = {name: {} for name in names}
+        for run in results.runs:
+            table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
+            chosen = table.filter(pq.filters_to_expression([("group", "in", list(self.flows.groups))]))
+            found[run.scheme][run.seed] = read_trial(
+                chosen, results.records[run.id], goals, self.fabric.classes, windows
+            )
+        return dict(found)
 
 
 @dataclass(frozen=True)
@@ -126,59 +150,24 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def trials(results: Results, goals: Sequence[Goal]) -> dict[str, dict[int, Trial]]:
-    """The results of each candidate on each block; raises `InputError` for a class that the experiment does not
-    have."""
-    found: dict[str, dict[int, Trial]] = {}
-    for run in results.runs:
-        record = results.records[run.id]
-        found.setdefault(run.scheme, {})[run.seed] = trial(record, goals)
+def values(found: Mapping[str, Trials]) -> dict[str, Values]:
+    """The values of candidates, each the mean over its seeds; `None` where a seed has none."""
+    return {name: _mean([one.values for one in of.values()]) for name, of in found.items()}
+
+
+def bare(of: Trials) -> Values:
+    """The values of goals if each flow were alone in the network."""
+    return _mean([one.bare for one in of.values()])
+
+
+def _mean(of: Sequence[Values]) -> Values:
+    found = {}
+    for name in of[0]:
+        known = [own for one in of if (own := one[name]) is not None]
+        found[name] = mean(known) if len(known) == len(of) else None
     return found
 
 
-def trial(record: Mapping[str, Any], goals: Sequence[Goal]) -> Trial:
-    """The results of one run."""
-    summary: Mapping[str, Mapping[str, Any]] = record["summary"]
-    values: dict[str, float | None] = {}
-    for goal in goals:
-        of = summary.get(goal.size_class)
-        if of is None:
-            known = ", ".join(summary)
-            raise InputError(f"--goal {goal.text!r}: there is no class {goal.size_class!r}; one of {known}")
-        if goal.quantity.is_of_coflows:
-            of = record["coflows"][goal.size_class]
-        value = of[goal.quantity.key]
-        # A mean over those that finished would favour who leaves the others behind.
-        done = value is not None and not of["unfinished"]
-        values[goal.name] = value * goal.quantity.factor if done else None
-    return Trial(
-        values=values,
-        hops=int(record["counters"]["packet_hops"]),
-        flows={name: int(of["flows"]) for name, of in summary.items()},
-        coflows={name: int(of["coflows"]) for name, of in record.get("coflows", {}).items()},
-        unfinished={name: int(of["unfinished"]) for name, of in summary.items()},
-        timed_out={name: of["tail_timed_out"] for name, of in summary.items()},
-        offered=float(record["load"]["offered_host"] or 0.0),
-    )
-
-
-def values(found: Mapping[str, Mapping[int, Trial]]) -> dict[str, dict[int, Values]]:
-    """The values alone."""
-    return {name: {block: of.values for block, of in by_block.items()} for name, by_block in found.items()}
-
-
-def means(found: Mapping[str, Mapping[int, Trial]], goals: Sequence[Goal]) -> dict[str, dict[str, float | None]]:
-    """Means over blocks. A block in which no candidate has a value of a metric counts for none; a candidate that lacks
-    a value which another has, as flows did not finish, has no mean."""
-    known = {
-        goal.name: {block for of in found.values() for block, one in of.items() if one.values[goal.name] is not None}
-        for goal in goals
-    }
-    result: dict[str, dict[str, float | None]] = {}
-    for name, of in found.items():
-        result[name] = {}
-        for goal in goals:
-            here = [one.values[goal.name] for block, one in of.items() if block in known[goal.name]]
-            whole = [value for value in here if value is not None]
-            result[name][goal.name] = Estimate.of(whole, goal.quantity.nature).mean if len(whole) == len(here) else None
-    return result
+def hops(found: Mapping[str, Trials]) -> int:
+    """Packet-hops of all runs."""
+    return sum(one.hops for of in found.values() for one in of.values())

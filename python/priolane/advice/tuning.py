@@ -1,69 +1,60 @@
-"""Thresholds of the leader, moved as long as that helps on training blocks (`priolane.tune`)."""
+"""Thresholds of the leader, moved as long as that helps on the windows of the race (`priolane.tune`)."""
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from priolane.advice.candidate import Candidate
-from priolane.advice.goals import Goal, scores
-from priolane.advice.racing import FIRST, Race
-from priolane.advice.trials import Trial, values
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Values, scores
+from priolane.advice.trials import Trials, hops, values
 from priolane.tune import descend
 
-_LEAST_TRIES = 6
-_MOST_TRIES = 40
+_LEAST_TRIES = 3
+_MOST_TRIES = 24
 # Of a scheme in an experiment file, in characters.
 _LONGEST_NAME = 60
+_TRIED = "tried"
 
-Run = Callable[[Candidate, Sequence[int]], Mapping[int, Trial]]
-"""Runs a candidate on blocks."""
+Run = Callable[[Candidate], Trials]
+"""Runs a candidate."""
 
 
 @dataclass(frozen=True)
 class TuningResult:
     """The result of tuning: the best candidate, which is the first one if nothing was better, the number of thresholds
-    that were tried, the blocks, and packet-hops."""
+    that were tried, and packet-hops."""
 
     best: Candidate
     tries: int
-    blocks: int
     hops: int
 
 
-def tune(leader: Candidate, race: Race, goals: Sequence[Goal], run: Run, budget: float) -> TuningResult:
-    """Moves the thresholds of `leader` within a budget of packet-hops, on blocks that the race ran it on.
+def tune(leader: Candidate, rivals: Mapping[str, Values], goals: Sequence[Goal], run: Run, tries: int) -> TuningResult:
+    """Moves the thresholds of `leader` at most so many times.
 
-    Relative goals refer to the best of those that the race left.
+    `rivals` have the values of the leader and of others, to which relative goals refer, on the same windows as `run`.
     """
-    ran = race.trials[leader.name]
-    each = sum(one.hops for one in ran.values()) / len(ran)
-    count = min(len(ran), max(FIRST, int(budget / each / _LEAST_TRIES)))
-    tries = min(_MOST_TRIES, int(budget / each / count))
-    if not leader.thresholds or tries < 2:
-        return TuningResult(leader, 0, count, 0)
-    blocks = list(ran)[:count]
-    rivals = {name: {block: race.trials[name][block] for block in blocks} for name in race.left}
-    hops = 0
+    most = min(_MOST_TRIES, tries)
+    if not leader.thresholds or most < _LEAST_TRIES:
+        return TuningResult(leader, 0, 0)
+    spent = 0
 
     def cost(found: tuple[int, ...]) -> float:
-        nonlocal hops
+        nonlocal spent
         if found == leader.thresholds:
-            own: Mapping[int, Trial] = rivals[leader.name]
+            own = rivals[leader.name]
         else:
-            own = run(moved(leader, found), blocks)
-            hops += sum(one.hops for one in own.values())
-        of = scores(goals, values({**rivals, _TRIED: own}))[_TRIED]
-        return math.fsum(of.values()) / len(of) if of else math.inf
+            ran = {_TRIED: run(moved(leader, found))}
+            spent += hops(ran)
+            own = values(ran)[_TRIED]
+        return scores(goals, {**rivals, _TRIED: own})[_TRIED].all
 
     # The start costs nothing: the race has run it.
-    tried = descend(leader.thresholds, cost, most=tries + 1)
+    tried = descend(leader.thresholds, cost, most=most + 1)
     best = min(tried, key=lambda one: one.cost)
     found = leader if best.thresholds == leader.thresholds else moved(leader, best.thresholds)
-    return TuningResult(found, len(tried) - 1, count, hops)
-
-
-_TRIED = "tried"
+    return TuningResult(found, len(tried) - 1, spent)
 
 
 def moved(leader: Candidate, found: Sequence[int]) -> Candidate:

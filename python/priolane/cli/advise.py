@@ -6,10 +6,11 @@ from pathlib import Path
 
 from priolane.advice import terminal
 from priolane.advice.answer import Advice, as_json
+from priolane.advice.changes import ORDER
 from priolane.advice.course import execute
 from priolane.advice.goals import DEFAULTS
 from priolane.advice.place import PAGE
-from priolane.advice.request import MINUTES, Request
+from priolane.advice.request import MINUTES, Preferences, Request
 from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
@@ -57,6 +58,36 @@ def add(command: argparse.ArgumentParser) -> None:
             "%", "%%"
         ),
     )
+    command.add_argument(
+        "--today", metavar="SCHEME", help="the scheme that runs now, in place of [today] of the fabric file"
+    )
+    command.add_argument(
+        "--steps",
+        type=lambda text: tuple(part for part in text.split(",") if part),
+        default=(),
+        metavar="STEP,STEP",
+        help="kinds of change, the cheapest first (default: " + ",".join(ORDER) + ")",
+    )
+    command.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a candidate, or a scheme with all candidates that it is the base of, that is not wanted (repeatable)",
+    )
+    command.add_argument(
+        "--least-gain",
+        type=arguments.part,
+        metavar="PART",
+        help="let a more expensive change lead where it surely betters the first goal by this much, such as 10%%",
+    )
+    command.add_argument(
+        "--seed",
+        type=arguments.whole(1, 2**31),
+        default=1,
+        metavar="N",
+        help="the first seed of paths and of the order at one instant (default: 1)",
+    )
     limit = command.add_mutually_exclusive_group()
     limit.add_argument(
         "--budget",
@@ -79,7 +110,9 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--jobs", type=arguments.whole(1, 1_000_000), metavar="N", help="runs side by side (default: all cores)"
     )
-    command.add_argument("--explain", action="store_true", help="why the second best lost and others were not judged")
+    command.add_argument(
+        "--explain", action="store_true", help="why candidates were not judged, and schemes cannot be deployed"
+    )
     command.add_argument("--json", action="store_true", help="as JSON")
     command.set_defaults(execute=execute_command)
 
@@ -95,6 +128,8 @@ def execute_command(chosen: argparse.Namespace) -> int:
             switch=chosen.switch,
             queues=chosen.queues,
             goals=tuple(chosen.goals),
+            preferences=Preferences(chosen.today, chosen.steps, tuple(chosen.without), chosen.least_gain),
+            seed=chosen.seed,
             budget=chosen.budget,
             minutes=chosen.minutes,
             sampling=chosen.sampling,
@@ -114,22 +149,35 @@ def _tell(line: str) -> None:
 
 
 def _print(advice: Advice, *, explain: bool) -> None:
-    lines = [*terminal.summary(advice), ""]
-    for line in lines:
+    for line in terminal.summary(advice):
         show.line(line)
-    for columns, rows in terminal.tables(advice):
-        show.table(columns, rows)
+    judging = advice.judging
+    if judging is not None:
+        show.line("")
+        rows = terminal.ranking_rows(advice, judging) if explain else terminal.ranking_head(advice, judging)
+        show.table(terminal.ranking_columns(advice), rows)
+        show.line(terminal.holds(judging))
         show.line("")
     if explain:
-        for line in terminal.explanation(advice):
-            show.line(line)
-    else:
-        show.line(
-            f"{len(advice.race.ended)} candidates were eliminated, {len(advice.impossible)} shipped schemes are not "
-            "possible here: --explain says why"
-        )
+        _explain(advice)
+    elif advice.doubts:
+        show.line(f"uncertain: {advice.doubts[0]}")
+    if judging is not None:
+        if not explain:
+            counts = f"{len(judging.race.ended)} candidates were eliminated, {len(advice.infeasible)} schemes cannot be"
+            show.line(f"{counts} deployed here, {len(advice.assumed)} things were assumed: --explain has all")
+        show.line(f"again  {command_line('priolane', 'run', path_word(advice.experiment))}")
+    show.line(f"page   {advice.directory / PAGE}")
+
+
+def _explain(advice: Advice) -> None:
+    judging = advice.judging
+    if judging is not None:
+        show.table(terminal.sensitivity_columns(advice, judging), terminal.sensitivity_rows(advice, judging))
+        show.line("")
+    for line in terminal.explanation(advice):
+        show.line(line)
     for line in terminal.cautions(advice):
         show.line(line)
-    show.line(terminal.spending(advice))
-    show.line(f"again  {command_line('priolane', 'run', path_word(advice.experiment))}")
-    show.line(f"page   {advice.directory / PAGE}")
+    if judging is not None:
+        show.line(terminal.spending(judging))

@@ -268,3 +268,14 @@ def assignment(text: str) -> tuple[str, str]:
     if not equals or not _KEY.fullmatch(key.strip()) or not value.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
     return key.strip(), value.strip()
+
+
+def part(text: str) -> float:
+    """Reads a part above zero and below one, such as `10%` or `0.1`."""
+    try:
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part above 0 and below 1, such as 10%")
+    return number

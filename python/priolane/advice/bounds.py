@@ -1,0 +1,174 @@
+"""What no scheme can do: bounds of goals by the links of hosts, whatever is configured.
+
+`by_links` holds before any run. The flows of a goal's class that end at one host share its link, even if nothing else
+uses that link, so
+
+- of the flows that start within a time `t`, those that end within `x` of their starts have at most `(t + x) rate` bytes
+  together: at least so many of the largest are late that the others fit. Summed over disjoint times and all hosts this
+  bounds how many flows are late, and so percentiles and missed deadlines.
+- the sum of completion times is at least that of the shortest remaining processing time first, which is optimal on one
+  link (Schrage, "A proof of the optimality of the shortest remaining processing time discipline", 1968): this bounds
+  means and goodput.
+
+The same holds for hosts that send. `alone` compares a goal with the same flows each alone in the network, which runs
+measure.
+"""
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from priolane.advice.fabric import Fabric, Sizes
+from priolane.advice.flow_list import FlowList, Mask
+from priolane.advice.goals import Goal
+from priolane.advice.windows import Jackknife
+from priolane.report.numbers import format_value, short
+
+_NS = 1e-9
+_ENDS = (("dst", "receive"), ("src", "send"))
+# Lengths of the times in which starts are counted, in bounds of a goal.
+_LENGTHS = (1.0, 4.0, 16.0, 64.0)
+_PER_MILLE = {"fct_p50": 500, "fct_p95": 950, "fct_p99": 990, "fct_p999": 999}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A proof that no scheme meets a goal: one sentence with its numbers."""
+
+    goal: Goal
+    proof: str
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The flows of a goal's class: starts, transmission times and times until they are late, in seconds, by host."""
+
+    host: Sizes
+    start_s: Sizes
+    work_s: Sizes
+    allowed_s: Sizes
+
+    def hosts(self) -> Iterator[Mask]:
+        """The flows of each host."""
+        for host in np.unique(self.host):
+            yield self.host == host
+
+
+def by_links(goals: Sequence[Goal], flows: FlowList, fabric: Fabric) -> tuple[Bound, ...]:
+    """The absolute goals that the links of hosts exclude, with the strongest proof of each."""
+    rate = fabric.host_rate
+    if rate is None:
+        return ()
+    found = []
+    for goal in goals:
+        if goal.is_relative or goal.quantity.is_of_coflows:
+            continue
+        for end, does in _ENDS:
+            proof = _proof(goal, flows, fabric, end)
+            if proof is not None:
+                link = f"the links of hosts that {does}, {format_value(rate * 1e-9, 'Gbit/s')}"
+                found.append(Bound(goal, f"{proof}, even if nothing else used {link}"))
+                break
+    return tuple(found)
+
+
+def alone(goals: Sequence[Goal], values: Mapping[str, Jackknife | None]) -> tuple[Bound, ...]:
+    """The absolute goals that are missed by the flows of the list each alone in the network; `values` are theirs."""
+    found = []
+    for goal in goals:
+        of = values[goal.name]
+        if of is None or goal.is_relative or goal.quantity.metric.startswith("slowdown"):
+            continue
+        value = of.all if goal.quantity.is_part else math.exp(of.all)
+        if value < goal.bound if goal.quantity.is_large_good else value > goal.bound:
+            found.append(Bound(goal, f"{goal.name} is {goal.format(value)} with each flow alone in the network"))
+    return tuple(found)
+
+
+def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
+    chosen = flows.in_class(fabric.classes.get(goal.size_class, {}))
+    quantity = goal.quantity
+    allowed = np.full(len(flows), goal.bound)
+    if quantity.is_of_deadlines:
+        chosen &= np.isfinite(flows.columns["deadline_ns"])
+        allowed = (flows.columns["deadline_ns"] - flows.at_ns) * _NS
+    payload = 8 * flows.sizes / float(fabric.host_rate or math.inf)
+    work = _Work(flows.columns[end][chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
+    count = len(work.work_s)
+    name = goal.size_class
+    if quantity.is_of_deadlines or quantity.metric in _PER_MILLE:
+        late = _late(work)
+        part = goal.bound if quantity.is_of_deadlines else 1 - _PER_MILLE[quantity.metric] / 1000
+        if late <= part * count:
+            return None
+        what = "their deadlines" if quantity.is_of_deadlines else goal.format(goal.bound)
+        return (
+            f"of {count} flows of {name}, at least {late} ({100 * late / count:.2g} %) end after {what}, where "
+            f"{short(100 * part)} % may"
+        )
+    if quantity.metric not in ("fct", "goodput"):
+        return None
+    least = math.fsum(_shortest_first(work.start_s[of], work.work_s[of]) for of in work.hosts())
+    if quantity.metric == "fct" and least / count > goal.bound:
+        return f"the mean of {count} flows of {name} is at least {goal.format(least / count)}"
+    most = 8 * quantity.factor * float(flows.sizes[chosen].sum()) / least
+    if quantity.metric == "goodput" and most < goal.bound:
+        return f"goodput of {count} flows of {name} is at most {goal.format(most)}"
+    return None
+
+
+def _late(work: _Work) -> int:
+    """The least number of flows that are late on their hosts' links."""
+    return sum(_late_at(work, of) for of in work.hosts())
+
+
+def _late_at(work: _Work, of: Mask) -> int:
+    start, need, allowed = work.start_s[of], work.work_s[of], work.allowed_s[of]
+    surely = need > allowed
+    longest = float(allowed[~surely].max(initial=0.0))
+    if longest <= 0:
+        return int(surely.sum())
+    start, need, allowed = start[~surely], need[~surely], allowed[~surely]
+    best = max(_late_in_cells(start, need, allowed, factor * longest) for factor in _LENGTHS)
+    return int(surely.sum()) + best
+
+
+def _late_in_cells(start: Sizes, need: Sizes, allowed: Sizes, length: float) -> int:
+    """The least number of late flows if starts are counted in times of one length."""
+    cells = ((start - start.min()) / length).astype(np.int64)
+    late = 0
+    for cell in np.unique(cells):
+        here = cells == cell
+        room = float((start[here] + allowed[here]).max() - start[here].min())
+        ascending = np.sort(need[here])
+        late += len(ascending) - int(np.searchsorted(np.cumsum(ascending), room, side="right"))
+    return late
+
+
+def _shortest_first(start: Sizes, work: Sizes) -> float:
+    """The sum of completion times on one link under shortest remaining processing time first, in seconds."""
+    order = np.argsort(start, kind="stable")
+    waiting: list[tuple[float, float]] = []
+    now, total = 0.0, 0.0
+    for at, need in zip(start[order], work[order], strict=True):
+        now, total = _serve(waiting, now, float(at), total)
+        heapq.heappush(waiting, (float(need), float(at)))
+    _, total = _serve(waiting, now, math.inf, total)
+    return total
+
+
+def _serve(waiting: list[tuple[float, float]], now: float, until: float, total: float) -> tuple[float, float]:
+    """Serves what waits from `now` to `until`; returns the time then and the sum of completion times."""
+    while waiting and now < until:
+        left, at = waiting[0]
+        now = max(now, at)
+        if now + left > until:
+            heapq.heapreplace(waiting, (left - (until - now), at))
+            return until, total
+        now += left
+        total += now - at
+        heapq.heappop(waiting)
+    return (max(now, until) if until < math.inf else now), total

@@ -1,0 +1,36 @@
+"""What makes an answer uncertain whatever runs show: how flows were recorded, and how few they are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from priolane.advice.flow_list import EXPERIMENT, FlowList
+from priolane.advice.recording import read_recording
+
+# Fewer different starts than this part of the flows: a clock that ticked coarsely.
+_COARSE = 0.2
+# A list with fewer flows says little.
+_FEW_FLOWS = 1000
+
+
+def find_doubts(flows: FlowList, sampling: int | None) -> Iterator[str]:
+    """The sources of uncertainty in this list: sampling, starts that are not known, few flows."""
+    recording = read_recording(flows.path)
+    sampled = sampling if sampling is not None else recording.sampling
+    if sampled is not None and sampled > 1:
+        yield (
+            f"the flows were sampled, 1 packet in {sampled}: most small flows were not seen, and sizes are estimates; "
+            "tails of small flows and thresholds may be off by far"
+        )
+    instants, count = len(np.unique(flows.at_ns)), len(flows)
+    is_drawn = flows.path.suffix.lower() == EXPERIMENT
+    if instants < _COARSE * count and not is_drawn:
+        yield (
+            f"starts are known at {instants} instants for {count} flows: bursts within them are made by the clock; "
+            "`priolane import --spread` spreads them"
+        )
+    elif recording.clock is not None:
+        yield recording.clock
+    yield from recording.doubts
+    if count < _FEW_FLOWS:
+        yield f"the list has {count} flows: tails rest on few of them"

@@ -1,0 +1,317 @@
+"""The flows of an answer: a list with its starts, sizes, groups, coflows and deadlines.
+
+The simulated lists are written from it, one for each group, whole or with starts closer together.
+"""
+
+import io
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from priolane._core import InputError
+from priolane.advice.fabric import Sizes, in_class
+from priolane.files import open_regular, write_whole
+
+REQUIRED = ("start_ns", "src", "dst", "bytes")
+_NUMBERS = (*REQUIRED, "delay_ns", "deadline_ns", "coflow")
+_TEXTS = ("after", "group")
+# Columns of flow lists that an answer does not use, and why.
+_UNUSED = {
+    "class": "the classes that flows ask for are not used, as classes are what is looked for",
+    "path": "pinned paths are not used: candidates choose paths themselves",
+}
+_IMPORT = "Import a log or a capture first: priolane import auto FILE -o flows.csv"
+# The limit of flow lists in `priolane_source::disk`.
+_MOST_BYTES = 256 << 20
+EXPERIMENT = ".toml"
+"""The suffix of files whose flows are drawn, not recorded."""
+GROUP = "all"
+"""The group of flows where none is named."""
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MOST_GROUPS = 16
+_FEWEST = 60
+_NS = 1e-9
+
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class FlowList:
+    """A flow list by column. A missing number is NaN.
+
+    `at_ns` has the start of each flow in nanoseconds; a flow that waits for others starts no earlier than these may
+    end. `group_of` has the place of its group in `groups`, which are names such as tenants, or one name for all flows.
+    `after` has the rows that a flow waits for, as the list names them, and "" for none. `unused` has a sentence for
+    each column of the file that the answer does not use.
+    """
+
+    path: Path
+    columns: Mapping[str, Sizes]
+    at_ns: Sizes
+    group_of: Numbers
+    groups: tuple[str, ...] = (GROUP,)
+    after: tuple[str, ...] = ()
+    unused: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        """The number of flows."""
+        return len(self.at_ns)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The payload of each flow in bytes."""
+        return self.columns["bytes"]
+
+    @property
+    def begins_ns(self) -> float:
+        """The first start, in nanoseconds."""
+        return float(self.at_ns.min())
+
+    @property
+    def span_ns(self) -> float:
+        """The time from the first to just after the last start, in nanoseconds."""
+        return float(self.at_ns.max()) - self.begins_ns + 1
+
+    @property
+    def span_s(self) -> float:
+        """The time from the first to just after the last start, in seconds."""
+        return self.span_ns * _NS
+
+    @property
+    def waits(self) -> bool:
+        """Whether any flow waits for others."""
+        return any(self.after)
+
+    def has(self, column: str) -> bool:
+        """Whether any flow has a value in a column."""
+        return column in self.columns and bool(np.isfinite(self.columns[column]).any())
+
+    def in_class(self, of: Mapping[str, Any]) -> Mask:
+        """The flows in a class, by its bounds of sizes and its groups."""
+        return in_class(self.sizes, of) & self.in_groups(of)
+
+    def in_groups(self, of: Mapping[str, Any]) -> Mask:
+        """The flows in the groups that a class names; all if it names none."""
+        named = class_groups(of)
+        if not named:
+            return np.ones(len(self), dtype=bool)
+        places = [place for place, name in enumerate(self.groups) if name in named]
+        return np.isin(self.group_of, np.asarray(places))
+
+    @cached_property
+    def coflow_bytes(self) -> Sizes:
+        """The payload of each coflow in bytes, in ascending order; empty without coflows."""
+        if not self.has("coflow"):
+            return np.empty(0)
+        known = np.isfinite(self.columns["coflow"])
+        keys = np.stack([self.group_of[known], self.columns["coflow"][known].astype(np.int64)])
+        _, place = np.unique(keys, axis=1, return_inverse=True)
+        return np.sort(np.bincount(place.ravel(), weights=self.sizes[known]))
+
+    def beginning(self, part: float) -> "FlowList":
+        """The flows that start within the first part of the list's time; for lists of which no flow waits."""
+        chosen = self.at_ns < self.begins_ns + part * self.span_ns
+        columns = {name: of[chosen] for name, of in self.columns.items()}
+        return replace(self, columns=columns, at_ns=self.at_ns[chosen], group_of=self.group_of[chosen])
+
+    def starting(self, until_ns: float) -> Mask:
+        """The flows that start within so many nanoseconds of the first start."""
+        return self.at_ns - self.begins_ns < until_ns
+
+    def entries(self, folder: str) -> list[dict[str, Any]]:
+        """The groups of an experiment file whose lists are in `folder`, as `write` made them."""
+        return [{"name": name, "hosts": "*", "app": "flows", "list": f"{folder}/{name}.csv"} for name in self.groups]
+
+    def write(self, folder: Path, squeeze: float = 1.0) -> None:
+        """Writes a list for each group, `GROUP.csv`, whose first flow starts at 0.
+
+        `squeeze` above 1 brings starts closer together. Deadlines stay as long after starts as they are.
+        """
+        for place, name in enumerate(self.groups):
+            write_whole(folder / f"{name}.csv", self._text(self.group_of == place, squeeze))
+
+    def _text(self, chosen: Mask, squeeze: float) -> str:
+        rows = np.flatnonzero(chosen)
+        begin = self.begins_ns
+        own = self.columns["start_ns"][rows] if self.waits else self.at_ns[rows]
+        starts = np.rint(np.maximum(0.0, own - begin) / squeeze)
+        made: dict[str, pa.Array] = {"start_ns": pa.array(starts.astype(np.int64))}
+        for name in ("src", "dst", "bytes"):
+            made[name] = pa.array(self.columns[name][rows].astype(np.int64))
+        if "deadline_ns" in self.columns:
+            made["deadline_ns"] = _whole(starts + self.columns["deadline_ns"][rows] - own)
+        for name in ("coflow", "delay_ns"):
+            if name in self.columns:
+                made[name] = _whole(self.columns[name][rows])
+        if self.waits:
+            made["after"] = pa.array(self._renumbered(rows), pa.string())
+        text = io.BytesIO()
+        text.write((",".join(made) + "\n").encode())
+        csv.write_csv(pa.table(made), text, csv.WriteOptions(include_header=False, quoting_style="none"))
+        return text.getvalue().decode()
+
+    def _renumbered(self, rows: Numbers) -> list[str | None]:
+        place = {int(row): nth for nth, row in enumerate(rows)}
+        found: list[str | None] = []
+        for row in rows:
+            inside = [str(place[int(part)]) for part in self.after[row].split("+") if part and int(part) in place]
+            found.append("+".join(inside) or None)
+        return found
+
+
+def _whole(values: Sizes) -> pa.Array:
+    """Whole numbers, with a gap for each NaN."""
+    missing = np.isnan(values)
+    return pa.array(np.where(missing, 0, np.rint(values)).astype(np.int64), mask=missing)
+
+
+def class_groups(of: Mapping[str, Any]) -> list[str]:
+    """The groups that a class names; empty for all."""
+    stated = of.get("group", [])
+    return [stated] if isinstance(stated, str) else list(stated)
+
+
+def read_flows(path: Path) -> FlowList:
+    """Reads a flow list. Raises `InputError` if it cannot be read or lacks a column or rows."""
+    try:
+        with open_regular(path) as stream:
+            if os.fstat(stream.fileno()).st_size > _MOST_BYTES:
+                raise InputError(f"{path}: the file is larger than {_MOST_BYTES} bytes; use a shorter recording")
+            return flow_list(path, stream)
+    except OSError as error:
+        raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
+
+
+def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowList:
+    """The flow list in `source`, called `path` in messages. With `names`, the column `group` has numbers of them.
+
+    Raises `InputError` if it is no flow list.
+    """
+    table = _table(path, source)
+    missing = [name for name in REQUIRED if name not in table]
+    if missing:
+        raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(REQUIRED)}. {_IMPORT}")
+    columns = {name: _numbers(path, name, table[name]) for name in _NUMBERS if name in table}
+    count = len(columns["bytes"])
+    if count < _FEWEST:
+        raise InputError(f"{path}: {count} flows are too few to compare anything; at least {_FEWEST}")
+    groups, group_of = _groups(path, table.get("group"), names, count)
+    after = tuple(text or "" for text in table["after"].to_pylist()) if "after" in table else ()
+    at_ns = _starts(path, columns, after)
+    unused = [f"{path}: column `{name}`: {why}" for name, why in _UNUSED.items() if _states(table.get(name))]
+    crossing = _crossing(after, group_of)
+    if crossing:
+        unused.append(f"{path}: {crossing} flows that wait for flows of another group start by themselves")
+    found = FlowList(path, columns, at_ns, group_of, groups, after, tuple(unused))
+    if found.span_ns <= 1:
+        raise InputError(f"{path}: all flows start at one instant; `priolane import --spread 1s` spreads them")
+    return found
+
+
+def _table(path: Path, source: IO[bytes]) -> dict[str, pa.ChunkedArray]:
+    known = dict.fromkeys((*_NUMBERS, *_TEXTS, *_UNUSED), pa.string())
+    options = csv.ConvertOptions(column_types=known, strings_can_be_null=True)
+    try:
+        read = csv.read_csv(source, convert_options=options)
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: this is not a CSV file ({error}). {_IMPORT}") from None
+    return {str(name).strip(): read.column(place) for place, name in enumerate(read.column_names)}
+
+
+def _states(column: pa.ChunkedArray | None) -> bool:
+    """Whether a column has any value but 0."""
+    if column is None:
+        return False
+    return any(text is not None and text.strip() not in ("", "0") for text in column.unique().to_pylist())
+
+
+def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> Sizes:
+    """The numbers of a column, NaN where an optional one has none."""
+    if not pa.types.is_string(column.type):
+        raise InputError(f"{path}: column {name}: this is not text. {_IMPORT}")
+    trimmed = pc.utf8_trim_whitespace(column)
+    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    try:
+        values: Sizes = pc.cast(filled, pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        values = np.asarray([_number(text) for text in filled.to_pylist()])
+    absent = filled.is_null().to_numpy() & (name not in REQUIRED)
+    wrong = np.flatnonzero(~absent & ~(np.isfinite(values) & (values >= 0)))
+    if len(wrong):
+        raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is not a number from 0 on")
+    return values
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float("nan" if text is None else text)
+    except ValueError:
+        return float("inf")
+
+
+def _groups(
+    path: Path, column: pa.ChunkedArray | None, names: Sequence[str], count: int
+) -> tuple[tuple[str, ...], Numbers]:
+    """The names of groups, in the order of `names` or of their first flow, and the group of each flow."""
+    if column is None:
+        return (GROUP,), np.zeros(count, dtype=np.int64)
+    texts = [str(text or "").strip() for text in column.to_pylist()]
+    if names:
+        texts = [names[int(text)] for text in texts]
+        found = [name for name in names if name in set(texts)]
+    else:
+        wrong = next((row for row, text in enumerate(texts) if not _LABEL.fullmatch(text)), None)
+        if wrong is not None:
+            raise InputError(f"{path}: line {wrong + 2}: `group` is no name. Use letters, digits, _ and -, such as web")
+        found = list(dict.fromkeys(texts))
+    if len(found) > _MOST_GROUPS:
+        raise InputError(f"{path}: {len(found)} names in the column `group`. Use at most {_MOST_GROUPS}")
+    place = {name: nth for nth, name in enumerate(found)}
+    return tuple(found), np.asarray([place[text] for text in texts], dtype=np.int64)
+
+
+def _starts(path: Path, columns: Mapping[str, Sizes], after: Sequence[str]) -> Sizes:
+    """Starts, those of waiting flows at least their delay after those of the flows that they wait for."""
+    at = columns["start_ns"].copy()
+    if not any(after):
+        return at
+    delays = np.nan_to_num(columns["delay_ns"]) if "delay_ns" in columns else np.zeros(len(at))
+    waits = [(row, _rows(path, row, text, len(at))) for row, text in enumerate(after) if text]
+    for _ in range(len(waits) + 1):
+        moved = False
+        for row, before in waits:
+            earliest = max(at[other] for other in before) + delays[row]
+            if earliest > at[row]:
+                at[row], moved = earliest, True
+        if not moved:
+            return at
+    raise InputError(f"{path}: flows wait for each other in a circle")
+
+
+def _rows(path: Path, row: int, text: str, count: int) -> list[int]:
+    try:
+        found = [int(part) for part in text.split("+")]
+    except ValueError:
+        found = []
+    if not found or not all(0 <= number < count for number in found):
+        raise InputError(f"{path}: row {row}: `after` = {text!r} must name rows of the list, such as 3+7")
+    return found
+
+
+def _crossing(after: Sequence[str], group_of: Numbers) -> int:
+    """The number of flows that wait for a flow of another group."""
+    return sum(
+        any(group_of[int(other)] != group_of[row] for other in text.split("+"))
+        for row, text in enumerate(after)
+        if text
+    )

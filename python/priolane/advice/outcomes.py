@@ -1,0 +1,151 @@
+"""What values of candidates mean for goals: how far a bound is missed, how sure that is, and one score of all goals.
+
+The margin of a goal is log(value / bound), with bound / value for metrics that should be large; of parts, such as that
+of missed deadlines, which may be 0, it is value / bound - 1. It is negative where the goal is met. The score is
+
+    margin of the objective + MISS x sum over the other goals of max(0, margin)
+
+Smaller is better. All of them are taken with and without each window of start times, so that differences of candidates
+have an interval.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from priolane.advice.fabric import Sizes
+from priolane.advice.goals import Goal
+from priolane.advice.windows import Jackknife, estimate
+from priolane.report.estimate import Estimate
+from priolane.report.numbers import short
+
+MISS = 10.0
+"""The weight of a missed goal against the objective: 1 % too much of one outweighs 10 % of the other."""
+
+Values = Mapping[str, Jackknife | None]
+"""The values of one candidate by `metric.class`; `None` where no flow gives one."""
+
+
+class Verdict(StrEnum):
+    """Whether a goal is met: surely where another list of the same length would say the same in 95 % of cases."""
+
+    MET = "met"
+    PERHAPS_MET = "met, not surely"
+    PERHAPS_MISSED = "missed, not surely"
+    MISSED = "missed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a candidate for one goal. `limit` is the bound in the metric's unit; `None` without a value."""
+
+    goal: Goal
+    estimate: Estimate
+    limit: float | None
+    margin: Jackknife | None
+
+    @property
+    def value(self) -> float | None:
+        """The value of all flows that are read."""
+        return self.estimate.mean
+
+    @property
+    def miss(self) -> float:
+        """The margin of all flows that are read; infinite without a value."""
+        return math.inf if self.margin is None else self.margin.all
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the goal is met, and how sure that is."""
+        if self.margin is None or not self.margin.is_finite:
+            return Verdict.MISSED
+        half = self.margin.half_width()
+        if self.miss <= 0:
+            return Verdict.MET if self.miss + half <= 0 else Verdict.PERHAPS_MET
+        return Verdict.MISSED if self.miss - half > 0 else Verdict.PERHAPS_MISSED
+
+    @property
+    def met(self) -> bool:
+        """Whether the value is within the bound."""
+        return self.miss <= 0
+
+    def __str__(self) -> str:
+        """The outcome as a clause."""
+        sentence = f"{self.goal.name} is {self.estimate.format(self.goal.quantity.unit)}"
+        if self.met or self.limit is None or self.value is None:
+            return sentence
+        factor = 1 + self.miss if self.goal.quantity.is_part else math.exp(self.miss)
+        return f"{sentence}, {short(factor)} times off the bound of {self.goal.format(self.limit)}"
+
+
+def outcomes(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
+    """The results of each candidate for each goal. Relative goals refer to the best of the candidates."""
+    bounds = {goal.name: _bound(goal, [of[goal.name] for of in values.values()]) for goal in goals}
+    return {
+        name: tuple(_outcome(goal, of[goal.name], bounds[goal.name]) for goal in goals) for name, of in values.items()
+    }
+
+
+def scores(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Jackknife]:
+    """The score of each candidate; infinite where it lacks a value, as flows did not finish."""
+    found = {}
+    for name, of in outcomes(goals, values).items():
+        first, *others = [_vector(one, values[name][one.goal.name]) for one in of]
+        found[name] = Jackknife(sum((MISS * np.maximum(0.0, other) for other in others), first))
+    return found
+
+
+def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: str, other: str) -> bool:
+    """Whether the interval of the difference of scores lies on the side of `one`, or flows of `other` alone did not
+    finish."""
+    found = scores(goals, {name: values[name] for name in (one, other)})
+    if not found[other].is_finite or not found[one].is_finite:
+        return found[one].is_finite
+    _, low, _, _ = found[other].minus(found[one]).difference()
+    return low > 0
+
+
+def _bound(goal: Goal, values: Sequence[Jackknife | None]) -> Sizes | None:
+    """The bound in the scale of values, with and without each window; `None` where no candidate has a value."""
+    known = [of.values for of in values if of is not None and of.is_finite]
+    if not known:
+        return None
+    own = goal.bound if goal.quantity.is_part else math.log(goal.bound)
+    if not goal.is_relative:
+        return np.full(len(known[0]), own)
+    best = (np.max if goal.quantity.is_large_good else np.min)(np.stack(known), axis=0)
+    scaled: Sizes = best * own if goal.quantity.is_part else best + own
+    return scaled
+
+
+def _outcome(goal: Goal, value: Jackknife | None, bound: Sizes | None) -> Outcome:
+    is_part = goal.quantity.is_part
+    found = estimate(value, is_part=is_part)
+    if bound is None:
+        return Outcome(goal, found, None, None)
+    limit = float(bound[0]) if is_part else math.exp(bound[0])
+    if value is None or not value.is_finite:
+        return Outcome(goal, found, limit, None)
+    if is_part:
+        # A relative bound of 0 events is met by 0 events alone.
+        least = np.maximum(bound, np.finfo(float).tiny)
+        margin = Jackknife(np.minimum(value.values / least, _MOST_TIMES) - 1, value.floor / float(least[0]))
+        return Outcome(goal, found, limit, margin)
+    sign = -1.0 if goal.quantity.is_large_good else 1.0
+    return Outcome(goal, found, limit, Jackknife(sign * (value.values - bound)))
+
+
+# A part is at most so many times its bound: a bound of 0 would have no margin.
+_MOST_TIMES = 1e6
+
+
+def _vector(outcome: Outcome, value: Jackknife | None) -> Sizes:
+    if outcome.margin is not None:
+        return outcome.margin.values
+    # No candidate has a value of such a goal: it says nothing about any.
+    if outcome.limit is None or value is None:
+        return np.zeros(1) if value is None else np.zeros(len(value.values))
+    return np.full(len(value.values), math.inf)
