@@ -1,25 +1,37 @@
 """The course of `priolane advise`: read, see what the list can tell, run today, race, tune, judge, disturb, answer."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
 from priolane.advice import bounds, stages, sufficiency
-from priolane.advice.answer import GRID_SEEDS, Advice, CostBreakdown, JudgedCandidate, Judging, Kind, timeout_warnings
+from priolane.advice.answer import (
+    GRID_SEEDS,
+    Advice,
+    CostBreakdown,
+    JudgedCandidate,
+    Judging,
+    Kind,
+    Remedy,
+    timeout_warnings,
+)
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.doubts import find_doubts
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.place import claim, finish
+from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
 from priolane.advice.sensitivity import examine
 from priolane.advice.stages import Judged, Pace
 from priolane.advice.traffic import Traffic
+from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, Trials, bare
-from priolane.advice.windows import MOST, Windows, estimate
+from priolane.advice.windows import FEWEST, MOST, Windows, estimate
 from priolane.budget import Budget
 from priolane.report.numbers import format_value
 from priolane.settings import Settings
@@ -113,7 +125,7 @@ def _advise(context: AdviceContext) -> Advice:
     guessed = _wanted(context, candidates(context.fabric, found, training))
     context, pace = stages.fit(context, pace, len(guessed))
     now = stages.run_today(context, Windows.over(context.flows, MOST))
-    longest = max(one.longest_s for one in now.values())
+    longest = max(one.longest_s[goal.name] for one in now.values() for goal in context.goals)
     lacking = sufficiency.too_short(context, longest, f"flows of goals take up to {format_value(longest, 's')} today")
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
@@ -122,7 +134,11 @@ def _advise(context: AdviceContext) -> Advice:
         return _answer(context, Kind.IMPOSSIBLE, bounds=proofs)
     windows = sufficiency.windows(context, longest)
     load = sum(one.offered for one in now.values()) / len(now)
-    return _compare(context, windows, pace, found, load)
+    frame = Frame(windows, pace, load, tuple(found))
+    if _is_enough(context, windows):
+        context.tell("today's scheme surely meets all goals: nothing else is compared")
+        return _judge(context, frame, Field(round(GRID_SEEDS * pace.whole * (1 + len(guessed)))))
+    return _judge(context, frame, _race(context, frame))
 
 
 # Until today's scheme has run, the load is not known: candidates are counted for a middle one.
@@ -143,69 +159,125 @@ def _names(one: Candidate) -> set[str]:
     return {one.name, str(one.rows.get("base", one.name))}
 
 
-def _compare(context: AdviceContext, windows: Windows, pace: Pace, found: Sequence[Feasibility], load: float) -> Advice:
-    """Races, tunes and judges candidates."""
-    request = context.request
-    raced_windows = windows.first(stages.race_windows(context, windows)[-1])
-    training = stages.make_training(context, raced_windows, load)
-    chosen = _wanted(context, candidates(context.fabric, found, training))
-    chosen, found = stages.keep_runnable(context, chosen, found, raced_windows)
+def _is_enough(context: AdviceContext, windows: Windows) -> bool:
+    """Whether today's scheme alone surely meets all goals, and no gain beyond them is asked for."""
+    if context.request.preferences.least_gain is not None or any(goal.is_relative for goal in context.goals):
+        return False
+    now = context.today.candidate
+    known = stages.judge(context, {now.name: stages.run_today(context, windows)}, {now.name: now})
+    return known[now.name].surely_meets
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What all candidates share: the windows, the budget, the load of hosts' links, and which schemes are feasible."""
+
+    windows: Windows
+    pace: Pace
+    load: float
+    found: tuple[Feasibility, ...]
+
+    @property
+    def raced(self) -> Windows:
+        """The first half of the windows."""
+        return self.windows.first(max(FEWEST, self.windows.count // 2))
+
+
+@dataclass(frozen=True)
+class Field:
+    """The candidates beside today's scheme: who is judged, how the race went, and what the whole grid would take.
+
+    `grid` is in packet-hops. Without a race there is no candidate.
+    """
+
+    grid: int
+    candidates: tuple[Candidate, ...] = ()
+    finalists: tuple[Candidate, ...] = ()
+    raced: Race = field(default_factory=Race)
+    tuning_hops: int = 0
+    training: Training | None = None
+    infeasible: tuple[Feasibility, ...] = ()
+
+
+def _race(context: AdviceContext, frame: Frame) -> Field:
+    """Races and tunes candidates."""
+    windows, pace = frame.windows, frame.pace
+    rounds = stages.race_windows(context, windows)
+    training = stages.make_training(context, windows.first(rounds[-1]), frame.load)
+    chosen = _wanted(context, candidates(context.fabric, frame.found, training))
+    chosen, found = stages.keep_runnable(context, chosen, frame.found, windows)
     context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )
     raced = stages.run_race(context, chosen, windows, pace)
     by_name = {one.name: one for one in chosen}
     tuned = stages.run_tuning(context, by_name, raced, windows, pace)
-    by_name |= {tuned.best.name: tuned.best, context.today.candidate.name: context.today.candidate}
-    finalists = stages.choose_finalists(context, raced, by_name, tuned.best)
-    reserve = 0.15 * pace.budget
-    left = pace.budget - raced.hops - tuned.hops - pace.whole - reserve
-    ideal = references(found)
-    judged = stages.run_judged(context, finalists, ideal, windows, left)
+    by_name |= {tuned.best.name: tuned.best}
+    return Field(
+        grid=round(GRID_SEEDS * raced.full_hops * (windows.count + 1) / (raced.rounds[-1].windows + 1)),
+        candidates=tuple(by_name.values()),
+        finalists=tuple(stages.choose_finalists(context, raced, by_name, tuned.best)),
+        raced=raced,
+        tuning_hops=tuned.hops,
+        training=training,
+        infeasible=tuple(one for one in found if not one),
+    )
+
+
+# Of the budget, what is kept for disturbances.
+_RESERVE = 0.15
+
+
+def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
+    """Judges today's scheme and candidates on the whole list, and disturbs the answer."""
+    now, pace, windows = context.today.candidate, frame.pace, frame.windows
+    by_name = {one.name: one for one in (*compared.candidates, now)}
+    ideal = references(frame.found)
+    left = pace.budget - compared.raced.hops - compared.tuning_hops - pace.whole
+    judged = stages.run_judged(context, compared.finalists, ideal, windows, left - _RESERVE * pace.budget)
     known = stages.judge(context, judged.trials, by_name)
     best = stages.choose(context, known, judged)
     kind = _kind(best, list(known.values()), context)
-    remedies = find_remedies(context, found, windows, training) if kind is Kind.NONE else ()
-    left = pace.budget - raced.hops - tuned.hops - pace.whole - judged.hops
-    pair = [context.today.candidate, *([] if best.candidate is context.today.candidate else [best.candidate])]
-    findings = examine(context, pair, raced_windows, context.goals, max(reserve, left))
+    remedies: tuple[Remedy, ...] = ()
+    if kind is Kind.NONE and compared.training is not None:
+        remedies = find_remedies(context, frame.found, windows, compared.training)
+    pair = [now, *([] if best.candidate is now else [best.candidate])]
+    findings = examine(context, pair, frame.raced, context.goals, max(_RESERVE * pace.budget, left - judged.hops))
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
-    experiment = context.experiment(
+    context.experiment(
         "experiment.toml",
-        [one.candidate for one in ranking] + [one for one in ideal if one.name in judged.references],
+        [*(one.candidate for one in ranking), *(one for one in ideal if one.name in judged.references)],
         windows,
         seeds=judged.seeds,
         tail=claims_and_panel(ranking, best, context.goals, context.shown),
     )
-    experiment.write()
-    first = {name: next(iter(of.values())) for name, of in judged.trials.items()}
     return _answer(
         context,
         kind,
-        infeasible=tuple(one for one in found if not one),
-        doubts=(*find_doubts(context.flows, request.sampling), *_doubts(best, context, load)),
+        infeasible=compared.infeasible,
+        doubts=(*find_doubts(context.flows, context.request.sampling), *_doubts(best, context, frame.load)),
         judging=Judging(
             ranking=ranking,
             chosen=best,
             references=stages.judge_references(context, judged, ideal),
             candidates=tuple(by_name.values()),
-            race=raced,
+            race=compared.raced,
             remedies=remedies,
             sensitivity=findings,
             spent=CostBreakdown(
                 budget=pace.budget,
-                race=raced.hops,
-                tuning=tuned.hops,
+                race=compared.raced.hops,
+                tuning=compared.tuning_hops,
                 judging=judged.hops + round(pace.whole),
                 sensitivity=sum(one.hops for one in findings),
-                grid=round(GRID_SEEDS * raced.full_hops * (windows.count + 1) / (raced.rounds[-1].windows + 1)),
+                grid=compared.grid,
             ),
             windows=windows.count,
             seeds=len(judged.seeds),
             agreeing=_agreeing(context, judged, by_name, kind, best),
-            load=load,
-            alone=_alone(context, first[context.today.candidate.name]),
+            load=frame.load,
+            alone=_alone(context, next(iter(judged.trials[now.name].values()))),
         ),
     )
 

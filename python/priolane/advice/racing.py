@@ -14,7 +14,7 @@ so that the course of a race depends on the budget and not on the machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -62,17 +62,19 @@ class Round:
 
 @dataclass(frozen=True)
 class Race:
-    """The outcome. `left` are those that were not ended, the best first. `scores` and `values` are those of each
-    candidate in its last round. `full_hops` is what a run of each on all windows would have taken, from what each
-    took."""
+    """The outcome; empty where there was no race.
 
-    left: tuple[str, ...]
-    ended: Mapping[str, CandidateEnd]
-    scores: Mapping[str, float]
-    values: Mapping[str, Values]
-    rounds: tuple[Round, ...]
-    hops: int
-    full_hops: int
+    `left` are those that were not ended, the best first. `scores` and `values` are those of each candidate in its last
+    round. `full_hops` is what a run of each on the windows of the last round would have taken, from what each took.
+    """
+
+    left: tuple[str, ...] = ()
+    ended: Mapping[str, CandidateEnd] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, Values] = field(default_factory=dict)
+    rounds: tuple[Round, ...] = ()
+    hops: int = 0
+    full_hops: int = 0
 
 
 def stages(windows: int) -> tuple[int, ...]:

@@ -82,6 +82,8 @@ class AdviceContext:
     today: Today
     flows: FlowList
     tell: Tell
+    part: float = 1.0
+    """The part of the list that the budget has room for."""
 
     @property
     def read(self) -> tuple[Goal, ...]:

@@ -33,14 +33,14 @@ class Trial:
     """The results of one run.
 
     `values` has those of goals by name, and `None` where no flow gives one; `bare` has the same if each flow were alone
-    in the network. `longest_s` is the longest completion time of a flow or coflow of a goal. `timed_out` is, by class,
-    the part of the slowest flows that had a timeout.
+    in the network. `longest_s` is the longest completion time of a flow or coflow of each goal. `timed_out` is, by
+    class, the part of the slowest flows that had a timeout.
     """
 
     values: Mapping[str, Jackknife | None]
     hops: int
     timed_out: Mapping[str, float]
-    longest_s: float
+    longest_s: Mapping[str, float]
     offered: float
     bare: Mapping[str, Jackknife | None]
 
@@ -80,14 +80,14 @@ def read_trial(
     values: dict[str, Jackknife | None] = {}
     bare: dict[str, Jackknife | None] = {}
     timed_out: dict[str, float] = {}
-    longest = 0.0
+    longest: dict[str, float] = {}
     for goal in goals:
         of = coflows if goal.quantity.is_of_coflows and coflows is not None else flows
         own = _of_goal(of, goal, classes.get(goal.size_class, {}))
         values[goal.name] = _jackknife(goal.quantity, own, own.fct_s, own.late, windows.read)
         bare[goal.name] = _jackknife(goal.quantity, own, own.bare_s, own.bare_late, windows.read)
         timed_out[goal.size_class] = _tail_timed_out(own)
-        longest = max(longest, float(own.fct_s.max(initial=0.0)))
+        longest[goal.name] = float(own.fct_s.max(initial=0.0))
     return Trial(
         values=values,
         hops=int(record["counters"]["packet_hops"]),

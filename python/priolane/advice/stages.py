@@ -106,7 +106,7 @@ def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, 
             f"--budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
         )
     context.tell(f"{100 * part:.2g} % of the list are simulated: the budget has no room for more")
-    shorter = replace(context, flows=context.flows.beginning(part))
+    shorter = replace(context, flows=context.flows.beginning(part), part=part)
     shorter.flows.write(context.request.out / FLOWS)
     return shorter, Pace(pace.budget, pace.whole * part)
 

@@ -60,6 +60,11 @@ def too_short(context: AdviceContext, longest_s: float, what: str) -> Insufficie
     if span >= least_s:
         return None
     needed = format_value(least_s, "s")
+    if context.part < 1 and span / context.part >= least_s:
+        return Insufficient(
+            f"the budget has room for {format_value(span, 's')} of {context.flows.path}, and {what}",
+            f"Use {least_s / span:.2g} times the budget at least (--budget or --minutes)",
+        )
     cure = f"Use a list of {needed} at least"
     if context.request.traffic.is_drawn:
         cure += ", or goals of a class whose flows are shorter" if context.request.traffic.file is None else ""
