@@ -134,7 +134,7 @@ def test_the_metadata_describe_the_project(sdist: Path) -> None:
 def test_the_base_requires_what_runs_and_draws_pages_and_no_more(sdist: Path) -> None:
     required = metadata(sdist).get_all("Requires-Dist", [])
     base = {re.split(r"[<>=; ]", line)[0] for line in required if "extra ==" not in line}
-    assert base == {"jinja2", "numpy", "pandas", "pyarrow", "rich"}
+    assert base == {"jinja2", "numpy", "pyarrow", "rich"}
 
 
 def versions() -> Iterator[tuple[str, str]]:

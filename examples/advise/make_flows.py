@@ -1,14 +1,14 @@
-"""Writes flows.csv: 6,000 flows between three racks of 16 hosts, as services with backups might have them.
+"""Writes flows.csv: 9,600 flows between three racks of 8 hosts, as services with backups might have them.
 
 Requests of 2 to 60 kB between any two hosts, replies to services that aggregate (8 hosts answer one at once), and
-copies of 1 to 12 MB between racks. Seeded: the same file each time.
+copies of 1 to 4 MB between racks. Seeded: the same file each time.
 """
 
 import random
 from pathlib import Path
 
-HOSTS, REQUESTS, ROUNDS, COPIES, FAN_IN = 48, 4400, 150, 400, 8
-SPAN_NS = 40_000_000
+HOSTS, REQUESTS, ROUNDS, COPIES, FAN_IN = 24, 6600, 225, 1200, 8
+SPAN_NS = 120_000_000
 
 
 def main() -> None:
@@ -23,8 +23,8 @@ def main() -> None:
         rows += [(at + draw.randrange(20_000), sender, receiver, 20_000) for sender in senders]
     for _ in range(COPIES):
         src = draw.randrange(HOSTS)
-        dst = (src + draw.randrange(16, 33)) % HOSTS
-        rows.append((draw.randrange(SPAN_NS), src, dst, round(1_000_000 * 12 ** draw.random())))
+        dst = (src + draw.randrange(8, 17)) % HOSTS
+        rows.append((draw.randrange(SPAN_NS), src, dst, round(1_000_000 * 4 ** draw.random())))
     lines = ["start_ns,src,dst,bytes", *(",".join(map(str, row)) for row in sorted(rows))]
     (Path(__file__).parent / "flows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

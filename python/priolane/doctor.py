@@ -22,7 +22,7 @@ from priolane.report.numbers import format_value
 Purpose = Literal["experiments", "tests and bench", "real hosts"]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PACKAGES = ("jinja2", "numpy", "pandas", "pyarrow", "rich")
+PACKAGES = ("jinja2", "numpy", "pyarrow", "rich")
 OLDEST_PYTHON = (3, 11)
 LEAST_MEMORY = 1 << 30
 LEAST_DISK = 1 << 30

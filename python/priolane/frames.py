@@ -1,4 +1,4 @@
-"""The library pandas, which is slow to load: data frames and `advise` take it, and nothing else does."""
+"""The library pandas, an extra that is slow to load: data frames take it, and nothing else does."""
 
 from types import ModuleType
 
