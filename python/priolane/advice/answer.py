@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from priolane.advice import words
 from priolane.advice.bounds import Bound
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import Today
@@ -147,44 +148,44 @@ class Advice:
         return self.judging.chosen.candidate
 
     @cached_property
-    def headline(self) -> str:
-        """The answer in one sentence."""
+    def title(self) -> str:
+        """The answer in a few words."""
         match self.kind:
-            case Kind.UNKNOWN if self.insufficient is not None:
-                return f"this list cannot tell: {self.insufficient}"
+            case Kind.CHANGE if self.judging is not None:
+                title = words.configuration(self.judging.chosen.candidate, self.today.candidate)
             case Kind.IMPOSSIBLE:
-                return f"proved impossible: {'; '.join(bound.proof for bound in self.bounds)}"
-        judging = self._judged
-        chosen = judging.chosen
-        values = "; ".join(map(str, chosen.outcomes))
-        described = f"{chosen.candidate.name} ({chosen.candidate.description})"
+                title = "no scheme meets " + " and ".join(bound.goal.text for bound in self.bounds)
+            case Kind.NONE if self.judging is not None:
+                title = f"none of {len(self.judging.candidates)} candidates meets all goals"
+            case kind:
+                title = kind.value
+        return title[0].upper() + title[1:]
+
+    @cached_property
+    def headline(self) -> str:
+        """The answer in one sentence, with its numbers."""
+        if self.insufficient is not None:
+            return f"{self.title}: {self.insufficient}"
+        if self.judging is None:
+            return f"{self.title}: {'; '.join(bound.proof for bound in self.bounds)}"
+        chosen, now = self.judging.chosen, self.judging.now
+        values = words.values(chosen.outcomes)
         match self.kind:
             case Kind.NOTHING:
-                return f"change nothing: {judging.now.candidate.family}, which runs now, meets all goals: {values}"
+                return f"{self.title}: {now.candidate.family}, which runs now, meets all goals ({values})"
             case Kind.CHANGE:
-                return f"{described}: {self._gain(judging)}; needs {self.today.in_words(chosen.candidate)}"
+                gains = words.gains(now.outcomes, chosen.outcomes)
+                return f"{self.title}: {gains}; needs {self.today.in_words(chosen.candidate)}"
             case Kind.NONE:
-                return f"none of {len(judging.candidates)} tried meets all goals; the nearest is {described}: {values}"
+                return f"{self.title}; the nearest is {self._described(chosen)}: {values}"
             case _:
-                unsure = " and ".join(one.goal.name for one in chosen.outcomes if one.verdict is not Verdict.MET)
-                return (
-                    f"this list cannot tell: the interval of {unsure} of the nearest, {described}, is on both sides of "
-                    f"the bound: {values}"
-                )
+                unsure = " and ".join(one.goal.text for one in chosen.outcomes if one.verdict is not Verdict.MET)
+                return f"{self.title} whether {unsure} is met; the nearest is {self._described(chosen)}: {values}"
 
-    @property
-    def _judged(self) -> Judging:
-        if self.judging is None:
-            raise AttributeError("no candidate was judged")
-        return self.judging
-
-    @staticmethod
-    def _gain(judging: Judging) -> str:
-        pairs = zip(judging.now.outcomes, judging.chosen.outcomes, strict=True)
-        return "; ".join(
-            f"{now.goal.name} {now.goal.format(now.value)} -> {then.estimate.format(then.goal.quantity.unit)}"
-            for now, then in pairs
-        )
+    def _described(self, one: JudgedCandidate) -> str:
+        if one.candidate is self.today.candidate:
+            return "what runs now"
+        return f"{one.candidate.name} ({words.configuration(one.candidate, self.today.candidate)})"
 
 
 def describe_end(how: CandidateEnd) -> str:

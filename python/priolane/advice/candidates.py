@@ -7,6 +7,7 @@ sentL_class     the same, cut where the classes of flows of the goals begin
 sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
 coflowL, tenantsL, deadlines    queues by what applications state about flows (`hints`)
 NAME_kF         marking thresholds times F
+TODAY_NAME      a ladder on the congestion control that runs today, where others have another one
 """
 
 import math
@@ -55,6 +56,7 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
     if "dscp" in fabric.features and fabric.queues > 1:
         made += _ladders(base, fabric, training)
         made += hints.candidates(base, fabric, training)
+        made += _on_today(base, fabric, training)
         if "swift" in feasible:
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:
@@ -66,6 +68,17 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
     for candidate in made:
         unique.setdefault(candidate.name, candidate)
     return tuple(unique.values())
+
+
+def _on_today(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    """The ladders that change nothing but classes and queues: those of today's congestion control, if it is another."""
+    own = str(fabric.today["base"])
+    rows = shipped()[own]
+    if own == base or rows["assign"]["kind"] != "none" or rows["port"]["kind"] != "fifo":
+        return
+    for one in (*_ladders(own, fabric, training), *hints.candidates(own, fabric, training)):
+        if one.queues in (2, fabric.queues) and "wfq" not in one.name:
+            yield replace(one, name=f"{own}_{one.name}", description=f"{one.description}; {own}, as today")
 
 
 def references(schemes: Sequence[Feasibility]) -> tuple[Candidate, ...]:

@@ -6,13 +6,13 @@ and then fewer queues.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
-from priolane.advice.fabric import Fabric
+from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.feasible import TRANSPORTS, requires, shipped
 
 
@@ -113,6 +113,13 @@ def today(fabric: Fabric, order: Sequence[str] = ()) -> Today:
     queues = int(own["port"].get("queues", 1))
     described = "what runs now" + ("" if len(fabric.today) == 1 else ", as the fabric file states it")
     return Today(Candidate("today", base, f"{described}: {base}", rows, queues), read_order(order))
+
+
+def with_today(fabric: Fabric) -> Fabric:
+    """The fabric with the capabilities that what runs on it now takes; those of flows are none of them."""
+    known = {*SWITCH_FEATURES, *HOST_FEATURES}
+    taken = {need for need in requires(merged(fabric.today)) if need in known}
+    return replace(fabric, features=fabric.features | taken)
 
 
 def read_order(names: Sequence[str]) -> tuple[Step, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import jinja2
 
 from priolane.advice import terminal
-from priolane.advice.answer import Advice, Kind, describe_end
+from priolane.advice.answer import Advice, describe_end
 from priolane.advice.frontier import panel
 from priolane.figure.draw import draw_panel
 from priolane.figure.palette import SeriesStyles
@@ -45,11 +45,4 @@ def page(advice: Advice) -> str:
         ended={} if judging is None else {name: describe_end(how) for name, how in judging.race.ended.items()},
         description={} if judging is None else {one.name: one.description for one in judging.candidates},
         spending=None if judging is None else terminal.spending(judging),
-        title=_title(advice),
     )
-
-
-def _title(advice: Advice) -> str:
-    if advice.kind is Kind.CHANGE and advice.advised is not None:
-        return advice.advised.description
-    return advice.kind.value.capitalize()

@@ -10,7 +10,7 @@ import numpy as np
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import simplest
-from priolane.advice.changes import Today, today
+from priolane.advice.changes import Today, today, with_today
 from priolane.advice.fabric import Fabric, in_class, read_fabric
 from priolane.advice.flow_list import FlowList, class_groups
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
@@ -147,7 +147,8 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     _check_groups(fabric, flows)
     fabric = replace(fabric, assumed=(*flows.unused, *request.traffic.assumed, *fabric.assumed))
     shown = tuple(goal for goal in shown if count_flows(flows, fabric, goal) >= goal.quantity.least)
-    return AdviceContext(request, goals, shown, fabric, today(fabric, request.preferences.steps), flows, tell)
+    now = today(fabric, request.preferences.steps)
+    return AdviceContext(request, goals, shown, with_today(fabric), now, flows, tell)
 
 
 def _check_groups(fabric: Fabric, flows: FlowList) -> None:

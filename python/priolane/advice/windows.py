@@ -112,28 +112,9 @@ class Jackknife:
         return self.all, self.all + low - mean, self.all + high - mean, p
 
     def half_width(self) -> float:
-        """Half of the 95 % interval of the value of another list of the same length.
-
-        It is the larger of those of single windows and of pairs of them, which differ where neighbours depend on each
-        other.
-        """
-        return max(self.floor, _OTHER_LIST * max(_half(self.pseudo), _half(_paired_up(self.pseudo))))
-
-
-def _half(values: Sequence[float]) -> float:
-    if len(values) < 2:
-        return 0.0
-    _, low, high, _ = _core.paired(list(values))
-    return (high - low) / 2
-
-
-def _paired_up(values: Sequence[float]) -> list[float]:
-    """Means of neighbours, where there are enough of them to have a spread."""
-    pairs = len(values) // 2
-    if pairs < FEWEST:
-        return []
-    first = len(values) % 2
-    return [(values[first + 2 * nth] + values[first + 2 * nth + 1]) / 2 for nth in range(pairs)]
+        """Half of the 95 % interval of the value of another list of the same length."""
+        _, low, high, _ = _core.paired(self.pseudo)
+        return max(self.floor, _OTHER_LIST * (high - low) / 2)
 
 
 def mean(of: Sequence[Jackknife]) -> Jackknife:

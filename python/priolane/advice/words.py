@@ -1,0 +1,103 @@
+"""Candidates, goals and gains in words: the sentences that an answer begins with."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from priolane.advice.candidate import Candidate
+from priolane.advice.changes import merged
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Outcome
+from priolane.quantity import size
+from priolane.report.numbers import format_value, short
+
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_METRICS = {
+    "fct": "mean completion time",
+    "fct_p50": "median completion time",
+    "fct_p95": "p95",
+    "fct_p99": "p99",
+    "fct_p999": "p99.9",
+    "slowdown": "mean slowdown",
+    "slowdown_p95": "p95 slowdown",
+    "slowdown_p99": "p99 slowdown",
+    "cct": "mean completion time",
+    "cct_p95": "p95 completion time",
+    "deadline_miss_rate": "missed deadlines",
+    "goodput": "goodput",
+}
+# Values that differ by less are called unchanged.
+_SAME = 0.05
+
+
+def metric(goal: Goal) -> str:
+    """The metric of a goal, such as `p99 of small flows`."""
+    kind = "coflows" if goal.quantity.is_of_coflows else "flows"
+    of = kind if goal.size_class == "all" else f"{goal.size_class.replace('_', ' ')} {kind}"
+    return f"{_METRICS[goal.quantity.metric]} of {of}"
+
+
+def configuration(candidate: Candidate, now: Candidate) -> str:
+    """What a candidate configures, such as `two strict queues; a flow leaves the first after 100 kB`."""
+    then, today = merged(candidate.rows), merged(now.rows)
+    parts = []
+    kind = then["transport"]["kind"]
+    if kind != today["transport"]["kind"]:
+        parts.append(f"{kind} in place of {today['transport']['kind']}")
+    queues = int(then["port"].get("queues", 1))
+    if queues > 1:
+        parts.append(f"{_count(queues)} {_served(then['port'])} queues")
+    parts += _classes(then["assign"])
+    if then["host"]["kind"] == "mlfq":
+        parts.append("hosts sort packets by bytes sent, too")
+    return "; ".join(parts) or candidate.description
+
+
+def gains(now: Sequence[Outcome], then: Sequence[Outcome]) -> str:
+    """What goals' metrics are today and after a change."""
+    return ", ".join(_gain(one, other) for one, other in zip(now, then, strict=True))
+
+
+def values(outcomes: Sequence[Outcome]) -> str:
+    """The values of goals' metrics, each with its interval."""
+    return ", ".join(f"{metric(one.goal)} {one.estimate.format(one.goal.quantity.unit)}" for one in outcomes)
+
+
+def _gain(now: Outcome, then: Outcome) -> str:
+    goal, unit = now.goal, now.goal.quantity.unit
+    found = f"{metric(goal)} {goal.format(now.value)} -> {then.estimate.format(unit)}"
+    if now.value is None or then.value is None or now.value <= 0 or then.value <= 0 or goal.quantity.is_part:
+        return found
+    ratio = math.log(now.value / then.value)
+    if abs(ratio) < _SAME:
+        return f"{metric(goal)} unchanged ({then.estimate.format(unit)})"
+    better = -ratio if goal.quantity.is_large_good else ratio
+    verb = "better" if better > 0 else "worse"
+    return f"{found} ({short(math.exp(abs(ratio)))} times {verb})"
+
+
+def _count(number: int) -> str:
+    return _COUNTS[number] if number < len(_COUNTS) else str(number)
+
+
+def _served(port: Mapping[str, Any]) -> str:
+    weights = port.get("weights")
+    return "strict" if not weights else f"weighted ({':'.join(map(str, weights))})"
+
+
+def _classes(assign: Mapping[str, Any]) -> list[str]:
+    at = ", ".join(format_bytes(size(str(text))) for text in assign.get("thresholds", ()))
+    sent = "a flow moves to the next after" if "," in at else "a flow leaves the first after"
+    by_kind = {
+        "bytes_sent": f"{sent} {at}",
+        "size": f"flows go by size, up to {at}",
+        "coflow_size": f"flows go by the bytes of their coflow, up to {at}",
+        "group": "each tenant has its own",
+        "deadlines_first": "flows with a deadline have the first",
+    }
+    return [by_kind[assign["kind"]]] if assign["kind"] in by_kind else []
+
+
+def format_bytes(count: int) -> str:
+    """A number of bytes to three digits, such as `60.0 kB`."""
+    return format_value(float(count), "B")
