@@ -1,4 +1,8 @@
-"""The advice and today's scheme where things are not as recorded: more and less load, a burst, a failed link, noise."""
+"""The advice and today's scheme where things are not as recorded: more and less load, bursts, failures, noise.
+
+Of failures the worst is told: each kind of link and switch whose loss leaves every two hosts a path fails in a run of
+its own, from before the first window that is read, so that what is seen is the state with the failure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,12 +55,7 @@ def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
             group=_burst(fabric, windows),
         ),
     ]
-    link = failing_link(fabric.topology)
-    if link is not None:
-        # It fails before the first window that is read: what is seen is the state with the failure.
-        at = windows.length_ns // 2
-        event = {"at": f"{at}ns", "fail": link, "reconvergence": f"{max(1, windows.length_ns // 50)}ns"}
-        found.append(Disturbance("failed_link", f"{link} has failed", "a failed link", changes={"event": [event]}))
+    found += [_failure(what, windows) for what in failures(fabric.topology)]
     noise = fabric.experiment.get("delay_noise", _NOISE)
     table = noise if isinstance(noise, Mapping) else {"trace": noise}
     twice = {**table, "scale": 2 * float(table.get("scale", 1))}
@@ -68,20 +67,39 @@ def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
     return tuple(found)
 
 
-def failing_link(topology: Mapping[str, Any]) -> str | None:
-    """A link between switches whose loss leaves every two hosts a path; `None` if none is known."""
-    kind = topology.get("kind")
-    key, least, link = _LINKS.get(str(kind), ("", 0, ""))
-    count = topology.get(key)
-    return link if isinstance(count, int) and count >= least and link else None
+def _failure(what: str, windows: Windows) -> Disturbance:
+    event = {
+        "at": f"{windows.length_ns // 2}ns",
+        "fail": what,
+        "reconvergence": f"{max(1, windows.length_ns // 50)}ns",
+    }
+    name = what.replace(":", "_").replace("-", "_")
+    return Disturbance(name, f"{what} has failed", FAILURES, changes={"event": [event]})
 
 
-# By kind: the key that says how many paths there are, how many it takes, and the link.
-_LINKS = {
-    "leaf_spine": ("spines", 2, "link:leaf0-spine0"),
-    "three_tier": ("aggs_per_pod", 2, "link:leaf0-0-agg0-0"),
-    "fat_tree": ("k", 4, "link:edge0-agg0"),
-}
+FAILURES = "failures"
+"""What disturbances by failures are called together."""
+# Failures of one kind that are tried.
+_MOST_FAILURES = 3
+
+
+def failures(topology: Mapping[str, Any]) -> tuple[str, ...]:
+    """Links between switches and switches whose loss leaves every two hosts a path; none where none is known."""
+
+    def count(key: str) -> int:
+        value = topology.get(key)
+        return min(value, _MOST_FAILURES) if isinstance(value, int) else 0
+
+    match topology.get("kind"):
+        case "leaf_spine" if count("spines") >= 2:
+            links = [f"link:leaf{leaf}-spine0" for leaf in range(count("leaves"))]
+            return (*links, *(f"switch:spine{spine}" for spine in range(count("spines"))))
+        case "three_tier" if count("aggs_per_pod") >= 2:
+            return ("link:leaf0-0-agg0-0", "switch:agg0-0")
+        case "fat_tree" if (topology.get("k") or 0) >= 4:
+            return ("link:edge0-agg0", "switch:agg0")
+        case _:
+            return ()
 
 
 def _burst(fabric: Fabric, windows: Windows) -> dict[str, Any]:

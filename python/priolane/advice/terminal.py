@@ -1,6 +1,7 @@
 """The answer as lines and tables of text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, describe_end
@@ -117,15 +118,31 @@ def _row(advice: Advice, one: JudgedCandidate, verdict: str) -> list[str]:
 def holds(judging: Judging) -> str:
     """Under which disturbances the chosen candidate surely meets all goals, in one sentence."""
     name = judging.chosen.candidate.name
-    sorts: dict[str, list[str]] = {"surely met": [], "not sure": [], "missed": []}
+    worst: dict[str, list[_Held]] = {}
     for one in judging.sensitivity:
         if one.refused is None:
-            verdicts = [outcome.verdict for outcome in one.outcomes[name]]
-            missed = any(verdict is Verdict.MISSED for verdict in verdicts)
-            met = all(verdict is Verdict.MET for verdict in verdicts)
-            sorts["surely met" if met else "missed" if missed else "not sure"].append(one.disturbance.short)
-    clauses = [f"{verdict} with {', '.join(names)}" for verdict, names in sorts.items() if names]
+            worst.setdefault(one.disturbance.short, []).append(_held(one.outcomes[name]))
+    sorts: dict[_Held, list[str]] = {held: [] for held in _Held}
+    for short, found in worst.items():
+        many = f"the worst of {len(found)} {short}" if len(found) > 1 else short
+        sorts[max(found, key=list(_Held).index)].append(many)
+    clauses = [f"{held} with {', '.join(names)}" for held, names in sorts.items() if names]
     return f"goals are {'; '.join(clauses)}" if clauses else "no disturbance was looked at"
+
+
+class _Held(StrEnum):
+    """Whether all goals hold under a disturbance, the best first."""
+
+    MET = "surely met"
+    UNSURE = "not surely met"
+    MISSED = "missed"
+
+
+def _held(outcomes: Sequence[Outcome]) -> _Held:
+    verdicts = {outcome.verdict for outcome in outcomes}
+    if verdicts == {Verdict.MET}:
+        return _Held.MET
+    return _Held.MISSED if Verdict.MISSED in verdicts else _Held.UNSURE
 
 
 def sensitivity_columns(advice: Advice, judging: Judging) -> list[str]:
