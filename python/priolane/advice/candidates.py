@@ -7,6 +7,7 @@ sentL_class     the same, cut where the classes of flows of the goals begin
 sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
 coflowL, tenantsL, deadlines    queues by what applications state about flows (`hints`)
 NAME_kF         marking thresholds times F
+NAME_iwN        a first window of N packets
 TODAY_NAME      a ladder on the congestion control that runs today, where others have another one
 """
 
@@ -19,13 +20,15 @@ from typing import Any
 from priolane.advice import hints
 from priolane.advice.candidate import Candidate, strict, texts
 from priolane.advice.fabric import Fabric, class_edges, scaled
-from priolane.advice.feasible import Feasibility, shipped
+from priolane.advice.feasible import Feasibility, shipped, takes_no_pfc
 from priolane.advice.training import Training
 from priolane.quantity import size
 from priolane.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
 _MARKING = (0.5, 2.0)
+# First windows in packets, below and above the 10 of RFC 6928.
+_FIRST_WINDOWS = (3, 40)
 _WEIGHTS = (2, 4)
 _MOST_WEIGHT = 64
 # Virtual priorities of PrioPlus and of Swift's rivals in its paper.
@@ -61,8 +64,9 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:
         made.append(_published())
+    made += [_with_window(one, packets) for one in _worth_marking(made, base) for packets in _FIRST_WINDOWS]
     if base == "dctcp" and fabric.marking:
-        made += [_marked(one, fabric.marking, factor) for one in _worth_marking(made) for factor in _MARKING]
+        made += [_marked(one, fabric.marking, factor) for one in _worth_marking(made, base) for factor in _MARKING]
     # Solvers that find fewer levels than they may have come to the same ladder.
     unique: dict[str, Candidate] = {}
     for candidate in made:
@@ -125,6 +129,9 @@ def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: T
         # The packets of the largest flow.
         payload = size(fabric.frame["mtu"]) - size(fabric.frame["header"])
         own["transport"] = {"p": max(2, math.ceil(training.sizes[-1] / payload))}
+    if takes_no_pfc(rows) and "pfc" not in fabric.features:
+        # The same queue, without the keys of the scheme's own port.
+        own["port"] = strict(1)
     buffer = fabric.experiment["switch"]["buffer"]
     if rows["port"]["kind"] in _OWN_ROOM and isinstance(buffer, Mapping) and "dynamic" in buffer:
         # Such a port decides itself what has room: it gets what one queue alone may have of the shared memory.
@@ -245,10 +252,17 @@ def _published() -> Candidate:
     return Candidate(PUBLISHED, _FAMILY, description, rows, len(found) + 1, tuple(found), ("assign", "host"))
 
 
-def _worth_marking(made: Sequence[Candidate]) -> list[Candidate]:
-    """One queue, and the ladder of most levels."""
+def _worth_marking(made: Sequence[Candidate], base: str) -> list[Candidate]:
+    """One queue, and the ladder of most levels: those of which marking thresholds and first windows vary."""
     ladders = [one for one in made if one.name.startswith("sent") and one.name.endswith("_opt")]
-    return [*(one for one in made if one.name == "dctcp"), *ladders[-1:]]
+    return [*(one for one in made if one.name == base), *ladders[-1:]]
+
+
+def _with_window(candidate: Candidate, packets: int) -> Candidate:
+    """The candidate with another first window."""
+    rows = {**candidate.rows, "transport": {"init_window": f"{packets}pkt"}}
+    description = f"{candidate.description}; first window of {packets} packets"
+    return replace(candidate, name=f"{candidate.name}_iw{packets}", description=description, rows=rows)
 
 
 def _marked(candidate: Candidate, marking: Mapping[str, Any], factor: float) -> Candidate:

@@ -173,6 +173,12 @@ def requires(rows: Rows) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def takes_no_pfc(rows: Rows) -> bool:
+    """Whether a scheme's port pauses as its paper's switches did, but the scheme does not depend on that: one queue."""
+    port = rows["port"]
+    return bool(port["kind"] == "fifo" and port.get("pfc"))
+
+
 def _missing(rows: Rows, features: frozenset[str], flows: FlowList) -> Iterator[str]:
     has_column = {"deadlines": "deadline_ns", "coflows": "coflow"}
     needed = requires(rows)
@@ -180,6 +186,8 @@ def _missing(rows: Rows, features: frozenset[str], flows: FlowList) -> Iterator[
         if need in FLOWS:
             if need not in has_column or not flows.has(has_column[need]):
                 yield FLOWS[need]
+        elif need == "pfc" and takes_no_pfc(rows):
+            continue
         elif need in _MODULES and ("user_stack" in features or "user_stack" in needed):
             # Whoever may run a stack of their own needs no module, and one that is missing is said once.
             continue

@@ -48,6 +48,9 @@ def configuration(candidate: Candidate, now: Candidate) -> str:
     if queues > 1:
         parts.append(f"{_count(queues)} {_served(then['port'])} queues")
     parts += _classes(then["assign"])
+    first = then["transport"].get("init_window")
+    if kind == today["transport"]["kind"] and first != today["transport"].get("init_window"):
+        parts.append(f"a first window of {first}")
     if then["host"]["kind"] == "mlfq":
         parts.append("hosts sort packets by bytes sent, too")
     return "; ".join(parts) or candidate.description
