@@ -30,14 +30,14 @@ min_rto = "{rto}"
 
 @dataclass(frozen=True)
 class World:
-    """A world. `kind` is the right kind of answer, and `families` those of candidates that may lead a change."""
+    """A world, and the right kind of answer. `sampling` is what the recording would state."""
 
     name: str
     kind: Kind
     goals: tuple[str, ...]
     fabric: str
     draw: Callable[[random.Random], list[Row]]
-    arguments: tuple[str, ...] = ()
+    sampling: int | None = None
 
     def write(self, folder: Path, seed: int) -> tuple[Path, Path]:
         """Writes the list of a seed and the fabric; returns their paths."""
@@ -124,7 +124,9 @@ def _incasts(gbps: float, span_s: float, hosts: int, each: int) -> Callable[[ran
 
 
 WORLDS = (
-    World("idle", Kind.NOTHING, ("p99.small < 300us",), _fabric("10Gbps", today="newreno"), _mix(10, 0.5, 0.04, 0.0001)),
+    World(
+        "idle", Kind.NOTHING, ("p99.small < 300us",), _fabric("10Gbps", today="newreno"), _mix(10, 0.5, 0.04, 0.0001)
+    ),
     World(
         "enough",
         Kind.NOTHING,
@@ -190,7 +192,11 @@ WORLDS = (
         _mix(10, 0.6, 0.05, 0.55),
     ),
     World(
-        "short", Kind.UNKNOWN, ("p99.small < 1ms", "goodput.bulk > 90%"), _fabric("10Gbps"), _mix(10, 0.06, 0.1, 0.4, 3e7)
+        "short",
+        Kind.UNKNOWN,
+        ("p99.small < 1ms", "goodput.bulk > 90%"),
+        _fabric("10Gbps"),
+        _mix(10, 0.06, 0.1, 0.4, 3e7),
     ),
     World(
         "sampled",
@@ -198,6 +204,6 @@ WORLDS = (
         ("p99.small < 1ms",),
         _fabric("10Gbps"),
         _mix(10, 0.3, 0.04, 0.3),
-        ("--sampling", "1000"),
+        1000,
     ),
 )
