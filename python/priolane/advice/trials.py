@@ -1,7 +1,7 @@
 """Simulated runs of candidates on the list: the experiment files that are written, and the values that runs give."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Values
 from priolane.advice.samples import COLUMNS, Trial, read_trial
 from priolane.advice.windows import Windows, mean
-from priolane.experiment import Options, toml_text
+from priolane.experiment import Options, plan, toml_text
 from priolane.files import write_whole
 from priolane.grid import Watcher, run_grid
 from priolane.results import Results
@@ -26,6 +26,8 @@ FLOWS = "flows"
 # How much longer than its flows start a run may take.
 _LIMIT_S = 30.0
 _NS_PER_S = 1e9
+# Instructions of runs for which processes are not started: they take a second to start.
+_WORTH_PROCESSES = 2e11
 
 Trials = Mapping[int, Trial]
 """The trials of a candidate by seed; seeds draw paths and the order at one instant."""
@@ -118,7 +120,10 @@ class Experiment:
     def run(self, out: Path, names: Sequence[str], how: "RunOptions") -> Results:
         """Runs some of the candidates; what is there is kept."""
         options = Options(schemes=tuple(names), seeds=tuple(sorted(self.seeds)))
-        return run_grid(self.path, out, options, how.settings, how.watcher)
+        settings = how.settings
+        if sum(plan(self.path, options).costs) < _WORTH_PROCESSES:
+            settings = replace(settings, jobs=1)
+        return run_grid(self.path, out, options, settings, how.watcher)
 
     def trials(self, out: Path, names: Sequence[str], how: "RunOptions", goals: Sequence[Goal]) -> dict[str, Trials]:
         """The trials of some of the candidates."""
