@@ -1,6 +1,6 @@
 """The course of `priolane advise`: read, see what the list can tell, run today, race, tune, judge, disturb, answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,10 @@ from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
 from priolane.advice.sensitivity import examine
-from priolane.advice.stages import Judged, Pace
+from priolane.advice.stages import Pace
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare
+from priolane.advice.trials import FLOWS, Trials, bare, hops
 from priolane.advice.windows import FEWEST, MOST, Windows, estimate
 from priolane.budget import Budget
 from priolane.report.numbers import format_value
@@ -224,8 +224,8 @@ def _race(context: AdviceContext, frame: Frame) -> Field:
     )
 
 
-# Of the budget, what is kept for disturbances.
-_RESERVE = 0.15
+# Of the budget, what is kept for disturbances; and the part of the grid that an answer takes where it can.
+_RESERVE, _PART_OF_GRID = 0.1, 0.2
 
 
 def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
@@ -233,8 +233,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     now, pace, windows = context.today.candidate, frame.pace, frame.windows
     by_name = {one.name: one for one in (*compared.candidates, now)}
     ideal = references(frame.found)
-    left = pace.budget - compared.raced.hops - compared.tuning_hops - pace.whole
-    judged = stages.run_judged(context, compared.finalists, ideal, windows, left - _RESERVE * pace.budget)
+    judged = stages.run_judged(context, compared.finalists, ideal, windows)
     known = stages.judge(context, judged.trials, by_name)
     best = stages.choose(context, known, judged)
     kind = _kind(best, list(known.values()), context)
@@ -242,14 +241,19 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     if kind is Kind.NONE and compared.training is not None:
         remedies = find_remedies(context, frame.found, windows, compared.training)
     pair = [now, *([] if best.candidate is now else [best.candidate])]
-    findings = examine(context, pair, frame.raced, context.goals, max(_RESERVE * pace.budget, left - judged.hops))
+    seeds: Mapping[str, Trials] = {}
+    if kind in (Kind.CHANGE, Kind.NOTHING):
+        seeds = stages.run_seeds(context, pair, windows)
+    judging = judged.hops + hops(seeds) + round(pace.whole)
+    spent = compared.raced.hops + compared.tuning_hops + judging
+    room = max(_RESERVE * pace.budget, min(pace.budget, compared.grid * _PART_OF_GRID) - spent)
+    findings = examine(context, pair, frame.raced, context.goals, room)
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
     context.experiment(
         "experiment.toml",
         [*(one.candidate for one in ranking), *(one for one in ideal if one.name in judged.references)],
         windows,
-        seeds=judged.seeds,
         tail=claims_and_panel(ranking, best, context.goals, context.shown),
     )
     return _answer(
@@ -269,13 +273,13 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
                 budget=pace.budget,
                 race=compared.raced.hops,
                 tuning=compared.tuning_hops,
-                judging=judged.hops + round(pace.whole),
+                judging=judging,
                 sensitivity=sum(one.hops for one in findings),
                 grid=compared.grid,
             ),
             windows=windows.count,
-            seeds=len(judged.seeds),
-            agreeing=_agreeing(context, judged, by_name, kind, best),
+            seeds=stages.SEEDS if seeds else 1,
+            agreeing=_agreeing(context, seeds, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
             alone=_alone(context, next(iter(judged.trials[now.name].values()))),
         ),
@@ -302,23 +306,14 @@ def _ranking(
     return (now, *([] if best is now else [best]), *others)
 
 
-def _agreeing(
-    context: AdviceContext, judged: Judged, by_name: dict[str, Candidate], kind: Kind, best: JudgedCandidate
-) -> int:
-    """How many seeds give the same answer alone."""
-    if len(judged.seeds) == 1:
-        return 1
+def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate], best: str) -> int:
+    """How many seeds give the answer alone: what is advised surely meets all goals, and today's scheme does or not."""
+    now = context.today.candidate.name
     same = 0
-    for seed in judged.seeds:
-        alone = Judged(_only(judged.trials, seed), _only(judged.second_half, seed), {})
-        known = stages.judge(context, alone.trials, by_name)
-        found = stages.choose(context, known, alone)
-        same += found.candidate.name == best.candidate.name and _kind(found, list(known.values()), context) is kind
+    for seed in next(iter(found.values())):
+        known = stages.judge(context, {name: {seed: of[seed]} for name, of in found.items()}, by_name)
+        same += known[best].surely_meets and known[now].surely_meets == (best == now)
     return same
-
-
-def _only(of: Any, seed: int) -> dict[str, Trials]:
-    return {name: {seed: by_seed[seed]} for name, by_seed in of.items()}
 
 
 def _alone(context: AdviceContext, trial: Any) -> dict[str, Any]:

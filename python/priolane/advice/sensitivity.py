@@ -92,8 +92,7 @@ def failures(topology: Mapping[str, Any]) -> tuple[str, ...]:
 
     match topology.get("kind"):
         case "leaf_spine" if count("spines") >= 2:
-            links = [f"link:leaf{leaf}-spine0" for leaf in range(count("leaves"))]
-            return (*links, *(f"switch:spine{spine}" for spine in range(count("spines"))))
+            return ("link:leaf0-spine0", *(f"switch:spine{spine}" for spine in range(count("spines"))))
         case "three_tier" if count("aggs_per_pod") >= 2:
             return ("link:leaf0-0-agg0-0", "switch:agg0-0")
         case "fat_tree" if (topology.get("k") or 0) >= 4:

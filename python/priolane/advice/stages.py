@@ -32,7 +32,8 @@ _CHEAPEST = 3
 _TUNING, _SENSITIVITY = 0.1, 0.15
 # Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference.
 _JUDGED = FINALISTS + _CHEAPEST + 3
-MOST_SEEDS = 3
+SEEDS = 3
+"""The seeds with which the advice is compared with today's scheme."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def run_today(context: AdviceContext, windows: Windows) -> Trials:
     """Today's scheme on the whole list."""
     name = context.today.candidate.name
     experiment = context.experiment("today.toml", [context.today.candidate], windows)
-    found = experiment.trials(context.request.out / "runs" / "today", [name], context.request.how, context.read)
-    return found[name]
+    out = context.request.out / "runs" / "today"
+    return experiment.trials(out, [name], _reusing(context, "calibration"), context.read)[name]
 
 
 def make_training(context: AdviceContext, windows: Windows, load: float) -> Training:
@@ -266,45 +267,48 @@ class Judged:
     references: Mapping[str, Trials]
 
     @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds that were run."""
-        return tuple(next(iter(self.trials.values())))
-
-    @property
     def hops(self) -> int:
         """Packet-hops of all runs."""
         return hops(self.trials) + hops(self.references)
 
 
 def run_judged(
-    context: AdviceContext, chosen: Sequence[Candidate], reference: Sequence[Candidate], windows: Windows, left: float
+    context: AdviceContext, chosen: Sequence[Candidate], reference: Sequence[Candidate], windows: Windows
 ) -> Judged:
-    """Runs today's scheme, finalists and references on the whole list, with as many seeds as `left` packet-hops have
-    room for; leaves references out if their runs fail."""
+    """Runs today's scheme, finalists and references on the whole list; leaves references out if their runs fail."""
     all_of = [context.today.candidate, *chosen]
     names = [one.name for one in all_of]
-    runs = context.request.out / "runs"
-    how, first = context.request.how, context.request.seed
+    runs, how = context.request.out / "runs", _reusing(context, "today")
     experiment = context.experiment("experiment.toml", [*all_of, *reference], windows)
     results = experiment.run(runs / "judged", names, how)
-    once = sum(int(record["counters"]["packet_hops"]) for record in results.records.values())
-    seeds = tuple(range(first, first + max(1, min(MOST_SEEDS, int(left / once)))))
-    if len(seeds) > 1:
-        experiment = context.experiment("experiment.toml", [*all_of, *reference], windows, seeds=seeds)
-        results = experiment.run(runs / "judged", names, how)
     ideal: Mapping[str, Trials] = {}
     if reference:
         try:
             ideal = experiment.trials(runs / "references", [one.name for one in reference], how, context.read)
         except RunFailed as error:
             context.tell(f"references are left out, as a run of theirs failed: {error}")
-            context.experiment("experiment.toml", all_of, windows, seeds=seeds)
-    context.tell(f"judged: {len(all_of)} candidates on {windows.count} windows, seeds {first} to {seeds[-1]}")
+            context.experiment("experiment.toml", all_of, windows)
+    context.tell(f"judged: {len(all_of)} candidates on {windows.count} windows")
     return Judged(
         experiment.read(results, names, context.read, windows),
         experiment.read(results, names, context.read, windows.second_half()),
         ideal,
     )
+
+
+def run_seeds(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows) -> Mapping[str, Trials]:
+    """Runs today's scheme and the advice with `SEEDS` seeds of paths and of the order at one instant."""
+    first = context.request.seed
+    experiment = context.experiment("seeds.toml", chosen, windows, seeds=tuple(range(first, first + SEEDS)))
+    out = context.request.out / "runs" / "seeds"
+    return experiment.trials(out, [one.name for one in chosen], _reusing(context, "judged"), context.read)
+
+
+def _reusing(context: AdviceContext, *stages_before: str) -> RunOptions:
+    """How runs are carried out, where those of other stages are taken if they are the same."""
+    others = tuple(context.request.out / "runs" / name for name in stages_before)
+    how = context.request.how
+    return RunOptions(replace(how.settings, others=others), how.watcher)
 
 
 def judge(
