@@ -14,6 +14,7 @@ from priolane.advice.changes import Today
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal
+from priolane.advice.measured import Measured
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
@@ -118,7 +119,8 @@ class Advice:
     """The answer of `advise`.
 
     `judging` is `None` where the answer is known before any candidate is compared: then `insufficient` says what the
-    list lacks, or `bounds` prove that a goal cannot be met. `infeasible` are the shipped schemes that cannot be
+    list lacks, or `bounds` prove that a goal cannot be met. `measured` compares today's network with its simulation.
+    `infeasible` are the shipped schemes that cannot be
     deployed here, `doubts` sentences on what makes the answer uncertain, `assumed` those on what was not stated.
     """
 
@@ -132,6 +134,7 @@ class Advice:
     doubts: tuple[str, ...] = ()
     insufficient: Insufficient | None = None
     bounds: tuple[Bound, ...] = ()
+    measured: tuple[Measured, ...] = ()
     infeasible: tuple[Feasibility, ...] = ()
     judging: Judging | None = None
 
@@ -223,6 +226,10 @@ def as_json(advice: Advice) -> dict[str, Any]:
         "insufficient": None
         if advice.insufficient is None
         else {"reason": advice.insufficient.reason, "cure": advice.insufficient.cure},
+        "measured": [
+            {"metric": one.goal.name, "value": one.value, "predicted": one.predicted.mean, "agrees": one.agrees}
+            for one in advice.measured
+        ],
         "uncertain": list(advice.doubts),
         "assumed": list(advice.assumed),
         "infeasible": {one.scheme: list(one.reasons) for one in advice.infeasible},

@@ -22,6 +22,7 @@ from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.doubts import find_doubts
 from priolane.advice.feasible import Feasibility, feasible
+from priolane.advice.measured import Measured, compare
 from priolane.advice.place import claim, finish
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
@@ -30,7 +31,7 @@ from priolane.advice.sensitivity import examine
 from priolane.advice.stages import Pace
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare, hops
+from priolane.advice.trials import FLOWS, Trials, bare, hops, values
 from priolane.advice.windows import FEWEST, MOST, Windows, estimate
 from priolane.budget import Budget
 from priolane.report.numbers import format_value
@@ -54,6 +55,7 @@ def advise(  # noqa: PLR0913 - the options of the command
     minutes: float | None = None,
     switch: str | Path | None = None,
     sampling: int | None = None,
+    check: str | Path | None = None,
     seed: int = 1,
     jobs: int = 1,
 ) -> Advice:
@@ -63,9 +65,9 @@ def advise(  # noqa: PLR0913 - the options of the command
     they are drawn from `sizes`, the name of a shipped table or the path of one, at `load`, the part of hosts' links.
     `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `today` is the scheme that runs now, `steps` orders
     kinds of change from the cheapest, `without` names candidates that are not wanted, and `least_gain` (0.1 for 10 %)
-    is what a more expensive change must gain. `budget` is such as "2e9hops" and makes the answer the same on any
-    machine; `minutes` is converted to one. Results go to `out` (default: below runs/); what is there already is not run
-    again. Raises `InputError` for bad input.
+    is what a more expensive change must gain. `check` is a CSV of values that were measured today. `budget` is such as
+    "2e9hops" and makes the answer the same on any machine; `minutes` is converted to one. Results go to `out` (default:
+    below runs/); what is there already is not run again. Raises `InputError` for bad input.
     """
     try:
         amount = None if budget is None else Budget.read(budget)
@@ -83,6 +85,7 @@ def advise(  # noqa: PLR0913 - the options of the command
         budget=amount,
         minutes=minutes,
         sampling=sampling,
+        check=None if check is None else Path(check),
         seed=seed,
         settings=Settings(jobs=jobs),
     )
@@ -129,13 +132,15 @@ def _advise(context: AdviceContext) -> Advice:
     lacking = sufficiency.too_short(context, longest, f"flows of goals take up to {format_value(longest, 's')} today")
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
+    windows = sufficiency.windows(context, longest)
+    now = stages.run_today(context, windows)
+    measured = compare(context.measured, values({context.today.candidate.name: now})[context.today.candidate.name])
     proofs = bounds.alone(context.goals, bare(now))
     if proofs:
-        return _answer(context, Kind.IMPOSSIBLE, bounds=proofs)
-    windows = sufficiency.windows(context, longest)
+        return _answer(context, Kind.IMPOSSIBLE, bounds=proofs, measured=measured)
     load = sum(one.offered for one in now.values()) / len(now)
-    frame = Frame(windows, pace, load, tuple(found))
-    if _is_enough(context, windows):
+    frame = Frame(windows, pace, load, tuple(found), measured)
+    if _is_enough(context, now):
         context.tell("today's scheme surely meets all goals: nothing else is compared")
         return _judge(context, frame, Field(round(GRID_SEEDS * pace.whole * (1 + len(guessed)))))
     return _judge(context, frame, _race(context, frame))
@@ -159,23 +164,25 @@ def _names(one: Candidate) -> set[str]:
     return {one.name, str(one.rows.get("base", one.name))}
 
 
-def _is_enough(context: AdviceContext, windows: Windows) -> bool:
+def _is_enough(context: AdviceContext, ran: Trials) -> bool:
     """Whether today's scheme alone surely meets all goals, and no gain beyond them is asked for."""
     if context.request.preferences.least_gain is not None or any(goal.is_relative for goal in context.goals):
         return False
     now = context.today.candidate
-    known = stages.judge(context, {now.name: stages.run_today(context, windows)}, {now.name: now})
+    known = stages.judge(context, {now.name: ran}, {now.name: now})
     return known[now.name].surely_meets
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What all candidates share: the windows, the budget, the load of hosts' links, and which schemes are feasible."""
+    """What all candidates share: the windows, the budget, the load of hosts' links, which schemes are feasible, and
+    what was measured of today's network."""
 
     windows: Windows
     pace: Pace
     load: float
     found: tuple[Feasibility, ...]
+    measured: tuple[Measured, ...]
 
     @property
     def raced(self) -> Windows:
@@ -260,6 +267,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         context,
         kind,
         infeasible=compared.infeasible,
+        measured=frame.measured,
         doubts=(*find_doubts(context.flows, context.request.sampling), *_doubts(best, context, frame.load)),
         judging=Judging(
             ranking=ranking,

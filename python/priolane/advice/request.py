@@ -14,6 +14,7 @@ from priolane.advice.changes import Today, today, with_today
 from priolane.advice.fabric import Fabric, in_class, read_fabric
 from priolane.advice.flow_list import FlowList, class_groups
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
+from priolane.advice.measured import read_measured
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import Experiment, RunOptions
 from priolane.advice.windows import Windows
@@ -47,8 +48,8 @@ class Preferences:
 class Request:
     """A request. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
 
-    `sampling` says that one packet in so many was seen, where the import does not. `seed` draws paths and the order at
-    one instant.
+    `sampling` says that one packet in so many was seen, where the import does not. `check` is a file of values that
+    were measured of the network as it runs today (`measured`). `seed` draws paths and the order at one instant.
     """
 
     traffic: Traffic
@@ -61,6 +62,7 @@ class Request:
     budget: Budget | None = None
     minutes: float | None = None
     sampling: int | None = None
+    check: Path | None = None
     seed: int = 1
     settings: Settings = field(default_factory=Settings)
     watcher: Watcher = field(default_factory=Watcher)
@@ -82,13 +84,15 @@ class AdviceContext:
     today: Today
     flows: FlowList
     tell: Tell
+    measured: tuple[Goal, ...] = ()
+    """What was measured of today's network, as goals whose bound is the value."""
     part: float = 1.0
     """The part of the list that the budget has room for."""
 
     @property
     def read(self) -> tuple[Goal, ...]:
-        """All that is read from runs."""
-        return (*self.goals, *self.shown)
+        """All that is read from runs, each metric once."""
+        return tuple({goal.name: goal for goal in (*self.measured, *self.shown, *self.goals)}.values())
 
     @property
     def needs_whole_list(self) -> bool:
@@ -126,7 +130,8 @@ def read(request: Request, tell: Tell) -> AdviceContext:
         request.preferences.today,
     )
     known = [*fabric.classes, "all"]
-    for goal in goals:
+    measured = read_measured(request.check)
+    for goal in (*goals, *measured):
         if goal.size_class not in known:
             raise InputError(f"--goal {goal.text!r}: there is no class {goal.size_class!r}; one of {', '.join(known)}")
     defaults, _ = read_goals(DEFAULTS)
@@ -148,7 +153,7 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     fabric = replace(fabric, assumed=(*flows.unused, *request.traffic.assumed, *fabric.assumed))
     shown = tuple(goal for goal in shown if count_flows(flows, fabric, goal) >= goal.quantity.least)
     now = today(fabric, request.preferences.steps)
-    return AdviceContext(request, goals, shown, with_today(fabric), now, flows, tell)
+    return AdviceContext(request, goals, shown, with_today(fabric), now, flows, tell, measured)
 
 
 def _check_groups(fabric: Fabric, flows: FlowList) -> None:

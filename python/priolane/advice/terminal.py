@@ -186,6 +186,14 @@ def explanation(advice: Advice) -> Iterator[str]:
         yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.infeasible)
 
 
+def checked(advice: Advice) -> Iterator[str]:
+    """What was measured against what is simulated of today's network."""
+    off = sum(not one.agrees for one in advice.measured)
+    if off:
+        yield f"uncertain: {off} of {len(advice.measured)} measured values are not what is predicted for today"
+    yield from (f"measured: {one}" for one in advice.measured)
+
+
 def cautions(advice: Advice) -> Iterator[str]:
     """The sources of uncertainty, and the values that were assumed where nothing was stated."""
     yield from (f"uncertain: {doubt}" for doubt in advice.doubts)

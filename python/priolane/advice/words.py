@@ -43,7 +43,7 @@ def configuration(candidate: Candidate, now: Candidate) -> str:
     parts = []
     kind = then["transport"]["kind"]
     if kind != today["transport"]["kind"]:
-        parts.append(f"{kind} in place of {today['transport']['kind']}")
+        parts.append(f"transport {kind} in place of {today['transport']['kind']}")
     queues = int(then["port"].get("queues", 1))
     if queues > 1:
         parts.append(f"{_count(queues)} {_served(then['port'])} queues")

@@ -105,6 +105,12 @@ def add(command: argparse.ArgumentParser) -> None:
         "--sampling", type=arguments.whole(1, 2**31), metavar="N", help="one packet in N was seen, if no import says so"
     )
     command.add_argument(
+        "--check",
+        type=Path,
+        metavar="MEASURED.csv",
+        help="values that were measured, such as p99.small,1.2ms: compared with the simulation of what runs today",
+    )
+    command.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
     )
     command.add_argument(
@@ -133,6 +139,7 @@ def execute_command(chosen: argparse.Namespace) -> int:
             budget=chosen.budget,
             minutes=chosen.minutes,
             sampling=chosen.sampling,
+            check=chosen.check,
             settings=Settings(jobs=chosen.jobs or os.cpu_count() or 1),
             watcher=watcher,
         )
@@ -150,6 +157,8 @@ def _tell(line: str) -> None:
 
 def _print(advice: Advice, *, explain: bool) -> None:
     for line in terminal.summary(advice):
+        show.line(line)
+    for line in terminal.checked(advice):
         show.line(line)
     judging = advice.judging
     if judging is not None:
