@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -116,3 +117,26 @@ def test_the_steps_of_the_page_make_a_crate(tmp_path: Path) -> None:
     assert experiment["schemes"] == ["dctcp", "aimd.toml"]
     assert (mine / "aimd.toml").is_file()
     assert experiment["claim"][0]["order"][1] == "fct_p99.small.aimd"
+
+
+def test_a_copy_may_lie_below_another_workspace(tmp_path: Path) -> None:
+    """Cargo looks for a workspace in the folders above: that of the clone, for a copy in `examples`."""
+    (tmp_path / "Cargo.toml").write_text("[workspace]\nmembers = []\n", encoding="utf-8")
+    copy = shutil.copytree(EXAMPLE, tmp_path / "copy")
+    manifest = copy / "Cargo.toml"
+    text = manifest.read_text(encoding="utf-8").replace("../..", str(ROOT))
+
+    def metadata(of: str) -> subprocess.CompletedProcess[str]:
+        manifest.write_text(of, encoding="utf-8")
+        command = ["cargo", "metadata", "--offline", "--no-deps", "--format-version=1"]
+        return subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+
+    refused = metadata(text)
+    assert "believes it's in a workspace when it's not" in refused.stderr
+    found = metadata(re.sub("^#: ", "", text, flags=re.MULTILINE))
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["workspace_root"] == str(copy)
+    profile = tomllib.loads(manifest.read_text(encoding="utf-8"))["profile"]["release"]
+    tree = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
+    assert profile["codegen-units"] == tree["codegen-units"]
+    assert set(profile["package"]) <= set(tree["package"])
