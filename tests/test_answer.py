@@ -147,14 +147,21 @@ def test_warnings_that_differ_in_names_and_numbers_are_one_table() -> None:
         )
     )
     assert [kind.text for kind in found] == [
-        "<var>a</var>, class <code>small</code>: <var>b</var> of the flows timed out in <var>c</var> (10ms)",
+        "<var>scheme</var>, class <code>small</code>: "
+        "<var>share</var> of the flows timed out in <var>time</var> (10ms)",
         "ps: switch buffers are unbounded",
     ]
+    assert found[0].columns == ["scheme", "share", "time"]
     assert [list(map(str, row)) for row in found[0].rows] == [
         ["<code>dctcp</code>", "4.77 %", "9.77 to 27.7 ms"],
         ["<code>nos2</code>", "4.21 %", "0.3 to 10 ms"],
     ]
     assert not found[1].rows
+
+
+def test_quantities_of_one_kind_are_numbered() -> None:
+    (kind,) = kinds(["class `a` of `x`: 3 of 12 runs", "class `b` of `y`: 4 of 24 runs"])
+    assert kind.text == ("class <var>class</var> of <var>name</var>: <var>number 1</var> of <var>number 2</var> runs")
 
 
 @pytest.mark.parametrize(

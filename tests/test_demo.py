@@ -65,6 +65,13 @@ def test_the_demo_decides_every_claim(demo: tuple[Path, str]) -> None:
     assert demo[1].splitlines()[2].startswith("✗ contradicted  Short flows first: an average FCT of 5 units")
 
 
+def test_the_step_after_the_demo_decides_every_claim(demo: tuple[Path, str]) -> None:
+    following = next(line for line in demo[1].splitlines() if line.startswith("next  priolane "))
+    with contextlib.chdir(demo[0]):
+        text = run(*following.split()[2:])
+    assert re.search(r"^\d+ more: -v\. Paper: 4 reproduced\.", text, re.MULTILINE)
+
+
 def test_readme_shows_the_sentence_and_the_picture_of_the_demo(demo: tuple[Path, str]) -> None:
     made = (demo[0] / "runs" / "demo" / "figures" / "panel-1.svg").read_bytes()
     assert made == PICTURE.read_bytes(), "cp runs/demo/figures/panel-1.svg docs/images/demo.svg, after make demo"

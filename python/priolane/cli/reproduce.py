@@ -108,6 +108,10 @@ def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *,
     return 0
 
 
+# Figures that decide all of their claims, or half of them, in seconds at the quick size.
+_DECIDED_WHEN_QUICK = ("prioplus/starts", "prioplus/fig10")
+
+
 def _outcome(done: Reproduction, seconds: float) -> Outcome:
     """The leading reading with the verdicts that are recorded at another size; other readings are on its page."""
     leading, item = done.results[0], done.figure.item
@@ -120,11 +124,13 @@ def _outcome(done: Reproduction, seconds: float) -> Outcome:
 
 
 def _next_steps(done: Reproduction) -> list[str]:
-    """The figure at its own size if this was a quick one, else another figure."""
+    """The figure at its own size if this was a quick one, else another figure, whose quick size decides claims."""
     key = done.figure.item.key
     if done.figure.options.size == "quick":
-        return [f"priolane reproduce {key}", "priolane reproduce --list"]
-    return ["priolane reproduce nos2/fig6 --quick", "priolane reproduce --list"]
+        following = key
+    else:
+        following = next(f"{other} --quick" for other in _DECIDED_WHEN_QUICK if other != key)
+    return [f"priolane reproduce {following}", "priolane reproduce --list"]
 
 
 def _run_many(

@@ -1,7 +1,8 @@
 """Checks and warnings that need a look: what differs between warnings of one kind is a table."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -14,16 +15,22 @@ _NUMBER = r"\d[\d.,]*\d|\d"
 _SLOT = re.compile(
     rf"`[^`]*`|(?<![\w.])(?:{_NUMBER})(?: to (?:{_NUMBER}))?(?: ?%| ?(?:ms|us|ns|s|kB|MB|GB|B)\b)?(?!\w)|^[\w-]+(?=: )"
 )
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# More columns than a reader takes in.
+_MOST_COLUMNS = 26
+# What a part in backticks is, by the word before it.
+_NAMED = re.compile(r"\b(class|flow|group|host|key|link|metric|port|queue|scheme)s? \Z")
+_OF_UNIT = {"%": "share", "ms": "time", "us": "time", "ns": "time", "s": "time"} | dict.fromkeys(
+    ("kB", "MB", "GB", "B"), "size"
+)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Warnings of one kind. `text` has a letter for each part that differs between them, and `rows` have the parts; a
-    warning that is alone of its kind has no letters and no rows."""
+    """Warnings of one kind. `text` has the name of a column for each part that differs between them, and `rows` have
+    the parts; a warning that is alone of its kind has no columns and no rows."""
 
     text: Markup
-    letters: Sequence[str]
+    columns: Sequence[str]
     rows: Sequence[Sequence[Markup]]
 
 
@@ -58,15 +65,34 @@ def kinds(warnings: Sequence[str]) -> Iterator[Kind]:
 def _kind(parts: Sequence[str], found: Sequence[Sequence[str]]) -> Kind:
     slots = range(len(found[0]))
     differ = [nth for nth in slots if len({values[nth] for values in found}) > 1]
-    if len(differ) > len(_LETTERS):
+    if len(differ) > _MOST_COLUMNS:
         # More than a table can name: one text below the other.
         return Kind(coded("".join(_filled(parts, found[0]))), (), ())
-    letters = dict(zip(differ, _LETTERS, strict=False))
+    columns = _columns({nth: _quantity(parts[nth], found[0][nth]) for nth in differ})
     text = coded(parts[0])
     for nth, part in zip(slots, parts[1:], strict=True):
-        text += Markup("<var>{}</var>").format(letters[nth]) if nth in letters else coded(found[0][nth])
+        text += Markup("<var>{}</var>").format(columns[nth]) if nth in columns else coded(found[0][nth])
         text += coded(part)
-    return Kind(text, list(letters.values()), [[coded(values[nth]) for nth in differ] for values in found if differ])
+    return Kind(text, list(columns.values()), [[coded(values[nth]) for nth in differ] for values in found if differ])
+
+
+def _quantity(before: str, value: str) -> str:
+    """What a part of a warning is, by the text before it and its own unit: `scheme`, `class`, `share`, `time`."""
+    if not value[0].isdigit():
+        named = _NAMED.search(before)
+        return named[1] if named else "name" if before else "scheme"
+    unit = re.search(r"[^\d.,\s]+\Z", value)
+    return _OF_UNIT.get(unit[0], "number") if unit else "number"
+
+
+def _columns(quantities: Mapping[int, str]) -> Mapping[int, str]:
+    """The names of columns: a quantity that several have is numbered."""
+    total, seen = Counter(quantities.values()), Counter[str]()
+    columns = {}
+    for nth, quantity in quantities.items():
+        seen[quantity] += 1
+        columns[nth] = f"{quantity} {seen[quantity]}" if total[quantity] > 1 else quantity
+    return columns
 
 
 def _filled(parts: Sequence[str], values: Sequence[str]) -> Iterator[str]:
