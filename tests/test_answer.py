@@ -147,8 +147,10 @@ def test_warnings_that_differ_in_names_and_numbers_are_one_table() -> None:
         )
     )
     assert [kind.text for kind in found] == [
-        "<var>scheme</var>, class <code>small</code>: "
-        "<var>share</var> of the flows timed out in <var>time</var> (10ms)",
+        (
+            "<var>scheme</var>, class <code>small</code>: "
+            "<var>share</var> of the flows timed out in <var>time</var> (10ms)"
+        ),
         "ps: switch buffers are unbounded",
     ]
     assert found[0].columns == ["scheme", "share", "time"]
