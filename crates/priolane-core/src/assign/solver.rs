@@ -26,11 +26,13 @@ pub struct SolverError {
     pub what: String,
     /// The values to use instead.
     pub fix: String,
+    /// Whether no thresholds exist because the load is 1 or more, whatever the other keys are.
+    pub overloaded: bool,
 }
 
 impl SolverError {
     pub(super) fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what: what.into(), fix: fix.into() }
+        Self { what: what.into(), fix: fix.into(), overloaded: false }
     }
 }
 

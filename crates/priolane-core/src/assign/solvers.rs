@@ -54,7 +54,8 @@ impl Solver {
         if solver.needs_load() && !(load > 0.0 && load < 1.0) {
             let what =
                 format!("{name} has no optimum at load {load}: the lowest level would never be served");
-            return Err(SolverError::new(what, "a load above 0 and below 1, or thresholds in bytes"));
+            let refusal = SolverError::new(what, "a load above 0 and below 1, or thresholds in bytes");
+            return Err(SolverError { overloaded: load >= 1.0, ..refusal });
         }
         solver.solve(question)
     }

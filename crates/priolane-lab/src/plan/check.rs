@@ -8,6 +8,7 @@ use priolane_source::{InputError, Mistakes, Table};
 use super::fit::FittedTraffic;
 use super::global::TrafficEstimates;
 use super::offers::GroupOffer;
+use super::resolve::Unsolved;
 use super::steady::SteadyNeeds;
 use super::{fit, ports, resolve};
 use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
@@ -48,7 +49,7 @@ pub(super) fn check(
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
         let mut notes = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
-            .map_err(|fault| blame(&named, &fault))?;
+            .map_err(|why| unsolved(&named, why, &experiment, root))?;
         notes.extend(scheme::complete(&mut scheme, &fabric));
         notes.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
         warnings.extend(notes.into_iter().map(|warning| format!("{}: {warning}", named.name)));
@@ -73,6 +74,23 @@ fn settings(named: &NamedScheme, scheme: &Scheme, fabric: &Fabric) -> Result<Vec
     wrong.iter().for_each(|finding| found.add(blame(named, &finding.fault)));
     found.finish()?;
     Ok(doubtful.iter().map(ToString::to_string).collect())
+}
+
+/// Converts unsolved thresholds to an error at the scheme's key or, if the load is at fault, at the largest load that a
+/// group states.
+fn unsolved(named: &NamedScheme, why: Unsolved, experiment: &Experiment, root: &Table) -> InputError {
+    let fault = match why {
+        Unsolved::Scheme(fault) => return blame(named, &fault),
+        Unsolved::Load(fault) => fault,
+    };
+    let stated = experiment.groups.iter().filter_map(|group| {
+        let load = group.app.part().open_loop()?.load.value;
+        Some((load, format!("group.{}.load.value", group.name)))
+    });
+    let Some((_, key)) = stated.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { return blame(named, &fault) };
+    let Some(origin) = overlay::locate(root, &key) else { return blame(named, &fault) };
+    let what = format!("scheme {}: {}", named.name, fault.what);
+    origin.error(&key, what, format!("{} in scheme.{}.{}", fault.fix, named.name, fault.key))
 }
 
 /// Converts a scheme's fault to an error at its position in the scheme.

@@ -10,12 +10,27 @@ use priolane_core::transport::tokens::RankBy;
 use super::global::{EstimatedTraffic, TrafficEstimates};
 use crate::scheme::{Fault, Scheme};
 
+/// Why the thresholds of a scheme cannot be found. The key of the fault is that of the thresholds.
+#[derive(Debug)]
+pub(super) enum Unsolved {
+    /// A setting of the scheme.
+    Scheme(Fault),
+    /// The load of the groups is 1 or more.
+    Load(Fault),
+}
+
+impl From<Fault> for Unsolved {
+    fn from(fault: Fault) -> Self {
+        Self::Scheme(fault)
+    }
+}
+
 /// Solves for all open thresholds of `scheme`; returns a warning where another solver than the scheme's computes them.
 pub(super) fn thresholds(
     scheme: &mut Scheme,
     frame: &Frame,
     estimates: &TrafficEstimates<'_>,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, Unsolved> {
     let mut warnings = Vec::new();
     let site = ThresholdSearch { estimates, followed: scheme.assign.controller().is_some() };
     if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
@@ -133,7 +148,7 @@ fn solve(
     key: &'static str,
     demotion: &mut Demotion,
     site: &ThresholdSearch<'_>,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, Unsolved> {
     let Thresholds::Solved(solved) = &mut demotion.thresholds else { return Ok(None) };
     if solved.bytes.is_some() {
         solved.otherwise = None;
@@ -153,8 +168,10 @@ fn solve(
         levels: demotion.levels,
     };
     let found = solved.solve(&question);
-    let (bytes, refused) =
-        found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?;
+    let (bytes, refused) = found.map_err(|SolverError { what, fix, overloaded }| {
+        let fault = Fault { key: key.into(), what, fix };
+        if overloaded { Unsolved::Load(fault) } else { Unsolved::Scheme(fault) }
+    })?;
     let (solver, used) = (solved.solver.name(), used_levels(&bytes, law.max()));
     solved.bytes = Some(bytes);
     let notice = |refusal: SolverError| {

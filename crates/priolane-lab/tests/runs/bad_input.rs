@@ -417,6 +417,9 @@ fn solvers_say_how_many_levels_they_are_for() {
     let full =
         planned(&GOOD.replace("\"dctcp\"", "\"nos2\"").replace("value = 0.5", "value = 1.5")).unwrap_err();
     assert!(full.what.contains("no optimum at load 1.5"), "{full}");
+    let line = GOOD.lines().position(|line| line.contains("value = 0.5")).unwrap() + 1;
+    assert_eq!((full.key.as_str(), full.line), ("group.all.load.value", Some(line)));
+    assert!(full.fix.contains("scheme.nos2.assign.thresholds"), "{full}");
 }
 
 #[test]

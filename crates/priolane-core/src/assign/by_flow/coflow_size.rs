@@ -20,7 +20,7 @@ use crate::part::Part;
 )]
 pub struct CoflowSize {
     /// Upper bound of the coflow size of each class except the last.
-    #[key(required = "thresholds = [\"1MB\", \"10MB\"]", form = Ascending<15>, source = "docs/coflows.md")]
+    #[key(required = "thresholds = [\"1MB\", \"10MB\"]", form = Ascending<15>, source = "docs/experiments.md")]
     pub thresholds: Vec<u64>,
 }
 
