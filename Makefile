@@ -120,7 +120,7 @@ lock: $(STAMPS)/venv
 manual: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/manual.py
 
-# The counts of verdicts in README.md, from python/priolane/records.
+# The counts of verdicts in README.md, from the records in study/.
 ledger: $(STAMPS)/ci
 	$(BIN)/python tools/ledger.py
 
@@ -153,7 +153,8 @@ $(FUZZ):
 
 fuzz: $(FUZZ)
 	mkdir -p $(FUZZ_TARGETS:%=fuzz/corpus/%)
-	cp experiments/*/*.toml experiments/papers/*/*.toml crates/priolane-lab/tests/fixture/*.toml fuzz/corpus/experiment
+	cp experiments/*/*.toml crates/priolane-lab/tests/fixture/*.toml fuzz/corpus/experiment
+	find study -name figure.toml | while read -r file; do cp "$$file" "fuzz/corpus/experiment/$$(echo "$$file" | tr / -)"; done
 	cp schemes/*.toml fuzz/corpus/scheme
 	cp workloads/*.csv fuzz/corpus/sizes
 	cp fuzz/seeds/topology/* fuzz/corpus/topology

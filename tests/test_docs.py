@@ -133,7 +133,7 @@ def test_an_assumption_of_a_paper_says_what_else_was_possible_and_what_that_chan
 
 def test_figures_that_assumptions_name_exist() -> None:
     known = {item.key for item in papers.figures()}
-    pages = {path.relative_to(ROOT / "docs" / "findings") for path in (ROOT / "docs" / "findings").rglob("*.md")}
+    pages = {path.relative_to(ROOT / "study" / "papers") for path in (ROOT / "study" / "papers").glob("*/*.md")}
     named = {
         name
         for entry in assumption_entries().values()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from priolane.record import read_record
 
-FINDINGS = Path(__file__).parent.parent / "docs" / "findings"
+FINDINGS = Path(__file__).parent.parent / "study" / "papers"
 
 _FIGURE = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILINE)
 # `16 seeds (80 runs)`, `eight seeds (1,440 runs; four were judged before)`. A line may end at any of the spaces.

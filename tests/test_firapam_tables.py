@@ -8,7 +8,7 @@ from statistics import correlation
 
 import pytest
 
-FIGURES = Path(__file__).parent.parent / "experiments" / "papers" / "firapam"
+FIGURES = Path(__file__).parent.parent / "study" / "papers" / "firapam"
 
 # PA only, Aequitas and Firapam. In Aequitas' column for D2 two cells of Table III, case 3, look exchanged.
 PRINTED = {
@@ -28,7 +28,7 @@ def _cells() -> dict[tuple[str, str], list[tuple[float, float]]]:
     """Share of flows and printed miss rate of each cell, H and M of both tables, by scheme and sizes."""
     cells = defaultdict(list)
     for table in ("table3", "table4"):
-        file = tomllib.loads((FIGURES / f"{table}.toml").read_text(encoding="utf-8"))
+        file = tomllib.loads((FIGURES / table / "figure.toml").read_text(encoding="utf-8"))
         shares = {case["label"]: case["scheme.asked.assign.fractions"] for case in file["sweep"]["case"]}
         for claim in file["claim"]:
             cell = re.fullmatch(r"deadline_miss_rate\.([HM])\.(\w+)", claim.get("ratio", {}).get("of", ""))
@@ -59,7 +59,7 @@ def test_with_priority_alone_a_share_is_missed_as_much_in_h_as_in_m() -> None:
 def test_claims_say_which_printed_rates_follow_the_shares() -> None:
     cells = defaultdict(list)
     for table in ("table3", "table4"):
-        file = tomllib.loads((FIGURES / f"{table}.toml").read_text(encoding="utf-8"))
+        file = tomllib.loads((FIGURES / table / "figure.toml").read_text(encoding="utf-8"))
         for claim in file["claim"]:
             if claim["section"].startswith("Table"):
                 cells["no rate per class" in claim["says"]].append(claim["ratio"]["of"] + " " + claim["at"]["case"])

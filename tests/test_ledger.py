@@ -15,7 +15,7 @@ from fake_core import FakeCore
 from priolane import papers
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.record import RECORDS, read_record, write_record
+from priolane.record import READINGS, read_record, write_record
 from priolane.report.model import Source, Verdict
 from priolane.results import Results, load
 
@@ -24,12 +24,13 @@ import ledger
 import reading_ledger
 
 COMMAND = "priolane reproduce nos2/fig6 --quick"
+FIG6 = "papers/nos2/fig6/record.json"
 
 
 @pytest.fixture
 def directory(results: Results, tmp_path: Path) -> Path:
-    write_record(tmp_path / "records", "nos2/fig6", [results], COMMAND)
-    return tmp_path / "records"
+    write_record(tmp_path / "study", "nos2/fig6", [results], COMMAND)
+    return tmp_path / "study"
 
 
 def test_the_counts_in_the_readme_follow_from_the_records() -> None:
@@ -38,7 +39,7 @@ def test_the_counts_in_the_readme_follow_from_the_records() -> None:
 
 
 def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> None:
-    found = ledger.shipped(reading_ledger.READINGS)
+    found = ledger.shipped(file=READINGS)
     page = reading_ledger.tables(found, ledger.shipped())
     for record in found:
         section = page.partition(f'## <a id="{record.figure.replace("/", "-")}"></a>')[2].partition("\n## ")[0]
@@ -51,7 +52,7 @@ def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> No
 
 def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
     items = {item.key: item.experiment for item in papers.figures()}
-    found = ledger.shipped(reading_ledger.READINGS)
+    found = ledger.shipped(file=READINGS)
     assert found, "no record by reading"
     for record in found:
         experiment = items[record.figure]
@@ -65,8 +66,10 @@ def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> N
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
     items = {item.key: item for item in papers.figures() if item.experiment is not None}
-    for path in RECORDS.glob("*/*.json"):
-        figure = f"{path.parent.name}/{path.stem}"
+    kept = sorted(papers.STUDY.glob("**/record.json"))
+    assert len(kept) > 60
+    for path in kept:
+        figure = f"{path.parent.parent.name}/{path.parent.name}"
         record = read_record(figure)
         assert record is not None
         assert record.figure == figure
@@ -93,12 +96,12 @@ def test_a_record_is_the_same_each_time_wherever_it_is_made(directory: Path, tmp
     elsewhere = load(factories.make_results(tmp_path / "elsewhere"))
     again = write_record(tmp_path / "again", "nos2/fig6", [elsewhere], COMMAND)
     text = again.read_text(encoding="utf-8")
-    assert text == (directory / "nos2" / "fig6.json").read_text(encoding="utf-8")
+    assert text == (directory / FIG6).read_text(encoding="utf-8")
     assert str(tmp_path) not in text
 
 
 def test_readings_that_disagree_on_a_claim_are_told_apart(directory: Path) -> None:
-    path = directory / "nos2" / "fig6.json"
+    path = directory / FIG6
     record = json.loads(path.read_text(encoding="utf-8"))
     leading = record["grids"][0]
     claims = [dict(claim) for claim in leading["claims"]]
@@ -128,7 +131,7 @@ def test_counts_change_with_a_record(directory: Path) -> None:
         return next(line for line in table.splitlines() if line.startswith("| NOS2 "))
 
     assert of_papers().endswith("| 2 | 1 | 1 | 0 |")
-    path = directory / "nos2" / "fig6.json"
+    path = directory / FIG6
     record = json.loads(path.read_text(encoding="utf-8"))
     record["grids"][0]["claims"][0]["verdict"] = "contradicted"
     path.write_text(json.dumps(record), encoding="utf-8")
@@ -137,7 +140,7 @@ def test_counts_change_with_a_record(directory: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", '{"figure": "nos2/fig6"}', '{"grids": 3}'])
 def test_a_damaged_record_is_one_line(directory: Path, text: str) -> None:
-    (directory / "nos2" / "fig6.json").write_text(text, encoding="utf-8")
+    (directory / FIG6).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="record nos2/fig6 again"):
         read_record("nos2/fig6", directory)
 
@@ -148,7 +151,7 @@ def test_the_command_writes_a_record_without_places(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "nos2/fig6", "--quick", "--jobs", "1", "-o", "out", "--record", "kept"]) == 0
-    assert "record kept/nos2/fig6.json" in capsys.readouterr().out
+    assert f"record kept/{FIG6}" in capsys.readouterr().out
     record = read_record("nos2/fig6", Path("kept"))
     assert record is not None
     assert record.command == COMMAND

@@ -83,7 +83,7 @@ def crates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_the_sdist_has_every_file_of_the_python_package(sdist: Path) -> None:
     tree = shipped(PACKAGE)
-    assert {"experiments/papers/nos2/fig6.toml", "experiments/recipes/first.toml", "peers/ns3/Makefile"} <= tree
+    assert {"study/files/papers/nos2/fig6/figure.toml", "experiments/recipes/first.toml", "peers/ns3/Makefile"} <= tree
     assert shipped(sdist / "python" / "priolane") == tree
     assert not [path for path in sdist.rglob("*") if path.is_symlink()]
 

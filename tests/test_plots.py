@@ -27,7 +27,7 @@ from priolane.report.kinds import kind_of
 from priolane.report.model import Mark, Panel, Report, Series, _metric_names
 from priolane.report.numbers import short
 
-OURS = Path(__file__).parent.parent / "experiments" / "ours"
+OURS = Path(__file__).parent.parent / "study" / "ours"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 
 
@@ -217,7 +217,7 @@ def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, .
 
 @pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "host_queue", "knowledge"])
 def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str) -> None:
-    schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
+    schemes = tomllib.loads((OURS / name / "figure.toml").read_text(encoding="utf-8"))["schemes"]
     styles = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
     assert len(styles) == len(schemes)
 

@@ -104,6 +104,6 @@ def test_what_is_measured_is_of_real_runs() -> None:
     ratio, least_s, piece_s = calibration.measure(pace)
     # Runs take no less than their instructions do from caches; more than ten times as long would be another cause.
     assert 1 <= ratio < 10
-    typical = plan(prediction.SMALLEST.parents[2] / "recipes" / "first.toml", Options(seeds=1))
+    typical = plan(Path(prediction.__file__).parent / "experiments" / "recipes" / "first.toml", Options(seeds=1))
     assert 0 < least_s < ratio * typical.costs[0] / pace
     assert 0 < piece_s < 1

@@ -16,7 +16,7 @@ from priolane.plots.style import style_of
 from priolane.report.model import Panel, Report
 from priolane.report.published import Curve, PublishedPoint, printed
 
-PAPERS = Path(__file__).parent.parent / "experiments" / "papers"
+PAPERS = Path(__file__).parent.parent.resolve() / "study" / "papers"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 LINE, BAR = REPORT.panels[0], REPORT.panels[2]
 
@@ -105,10 +105,10 @@ def test_a_logarithmic_axis_of_bars_begins_below_what_was_printed() -> None:
 
 def test_every_file_of_points_is_drawn_and_says_how_it_was_read() -> None:
     named = set()
-    for path in PAPERS.glob("*/*.toml"):
+    for path in PAPERS.glob("*/*/figure.toml"):
         panels = tomllib.loads(path.read_text(encoding="utf-8")).get("panel", [])
-        named |= {path.parent / panel["published"] for panel in panels if "published" in panel}
-    assert named == set(PAPERS.glob("*/published/*.csv"))
+        named |= {(path.parent / panel["published"]).resolve() for panel in panels if "published" in panel}
+    assert named == set(PAPERS.glob("**/published/*.csv"))
     for path in named:
         lines = path.read_text(encoding="utf-8").splitlines()
         assert lines[0].startswith("# "), path

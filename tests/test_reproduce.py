@@ -106,7 +106,8 @@ def test_all_figures_are_one_command_and_one_page(jobs: str, capsys: pytest.Capt
     assert page.count('<svg class="thumbnail"') == 3
     assert "<img" not in page
     assert "3 of 3 figures are done" in page
-    assert {path.name for path in Path("kept").glob("*/*.json")} == {"one.json", "two.json"}
+    kept = {path.relative_to("kept").as_posix() for path in Path("kept").rglob("*.json")}
+    assert kept == {f"papers/{key}/record.json" for key in SIZES}
 
 
 @pytest.mark.usefixtures("three")

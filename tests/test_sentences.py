@@ -14,7 +14,7 @@ import pytest
 
 import factories
 from priolane.figure.panels import describe
-from priolane.record import RECORDS
+from priolane.papers import STUDY
 from priolane.recorded_claims import claims_of
 from priolane.report.estimate import Average, Estimate
 from priolane.report.model import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
@@ -65,7 +65,7 @@ def in_words(one: Claim) -> str:
 
 def test_every_recorded_claim_is_a_sentence() -> None:
     texts = []
-    for path in sorted(RECORDS.glob("*/*.json")):
+    for path in sorted(STUDY.glob("**/record.json")):
         for grid in json.loads(path.read_text(encoding="utf-8"))["grids"]:
             for one in claims_of(grid):
                 texts.append(in_words(one))

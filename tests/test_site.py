@@ -165,7 +165,7 @@ def test_a_picture_of_a_page_is_small_and_in_its_colours(tmp_path: Path) -> None
 
 
 def test_links_between_pages_lead_somewhere_without_the_site() -> None:
-    for path in [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]:
+    for path in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "study").rglob("*.md"), *ROOT.glob("*.md")]:
         text = links.code_left_out(path.read_text(encoding="utf-8"))
         for to in re.findall(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)", text):
             if not re.match(r"[a-z]+:", to):
@@ -271,13 +271,23 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
     ],
 )
 def test_links_that_leave_the_pages_lead_to_the_repository(text: str, becomes: str) -> None:
-    assert links.to_repository(text, "page.md", ROOT) == becomes
+    assert links.Site(ROOT).with_links(text, "page.md") == becomes
+
+
+def test_links_lead_to_pages_of_the_site_that_are_files_elsewhere() -> None:
+    site = links.Site(
+        ROOT, pages={"study/README.md": "findings/index.md", "study/papers/top/readings.md": "findings/top.md"}
+    )
+    assert site.with_links("[a](../study/README.md#b)", "faq.md") == "[a](findings/index.md#b)"
+    text = "[a](../../../docs/faq.md), [b](../../README.md), [c](../../../schemes)"
+    on_site = site.with_links(text, "findings/top.md", "study/papers/top/readings.md")
+    assert on_site == f"[a](../faq.md), [b](index.md), [c]({links.REPOSITORY}/tree/main/schemes)"
 
 
 @pytest.mark.parametrize("to", ["../none.md", "../../outside.md"])
 def test_a_link_to_a_file_that_is_not_there_is_refused(to: str) -> None:
     with pytest.raises(links.BrokenLink):
-        links.to_repository(f"[a]({to})", "page.md", ROOT)
+        links.Site(ROOT).with_links(f"[a]({to})", "page.md")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from pathlib import Path
 from priolane.experiment import Options, plan
 from priolane.settings import Settings
 
-EXPERIMENTS = Path(__file__).parent.parent / "experiments"
-COMPARED = (EXPERIMENTS / "recipes" / "first.toml", EXPERIMENTS / "papers" / "nos2" / "fig6.toml")
+ROOT = Path(__file__).parent.parent
+COMPARED = (ROOT / "experiments/recipes/first.toml", ROOT / "study/papers/nos2/fig6/figure.toml")
 
 
 def digests(path: Path, most: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Counts the verdicts of the records in python/priolane/records, and writes the sentence with the counts in README.md.
+"""Counts the verdicts of the records in study/, and writes the sentence with the counts in README.md.
 
 `make ledger` writes it after records have changed; tests/test_ledger.py compares it with the records. The site makes
 its ledger of the same records (tools/site_pages/ledger_pages.py).
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import papers
-from priolane.record import RECORDS, Record, records
+from priolane.record import RECORD, Record, records
 from priolane.report.estimate import Estimate
 from priolane.report.model import Source, Verdict
 
@@ -102,9 +102,9 @@ def readme(text: str, found: Sequence[Record]) -> str:
     return before + BEGIN + sentence(found) + END + after
 
 
-def shipped(directory: Path = RECORDS) -> list[Record]:
+def shipped(directory: Path = papers.STUDY, file: str = RECORD) -> list[Record]:
     """The records, in the order of the catalogue."""
-    return list(records([item.key for _, items in _by_paper() for item in items], directory))
+    return list(records([item.key for _, items in _by_paper() for item in items], directory, file))
 
 
 def _by_paper() -> Iterator[tuple[str, list[papers.PaperFigure]]]:

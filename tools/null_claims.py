@@ -211,8 +211,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.command == "trials":
         return run_trials(options.trials)
-    shipped = sorted((ROOT / "experiments").glob("papers/**/*.toml")) + sorted(
-        (ROOT / "experiments").glob("ours/*.toml")
+    shipped = sorted((ROOT / "study").glob("papers/**/figure.toml")) + sorted(
+        (ROOT / "study").glob("ours/*/figure.toml")
     )
     if options.files:
         return run_swaps(options.files, options.seeds, math.inf)

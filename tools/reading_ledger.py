@@ -1,20 +1,15 @@
 """Makes the tables of docs/ledger-readings.md, which have the claims of a figure under each reading of its paper.
 
-The records are those of `priolane reproduce PAPER/FIG --reading all --record docs/evidence/readings`. Many are of
+The records are those of `priolane reproduce PAPER/FIG --reading all --record study`. Many are of
 smaller sizes than those of the ledger, as each reading takes as many runs as the figure.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from pathlib import Path
 from typing import Any
 
 from priolane.record import Record
 from priolane.report.estimate import Estimate
 from priolane.report.model import Verdict
-
-DOCS = Path(__file__).parent.parent / "docs"
-READINGS = DOCS / "evidence" / "readings"
-"""The records that have a grid for each reading."""
 
 
 def tables(found: Sequence[Record], ledger: Sequence[Record]) -> str:

@@ -1,6 +1,6 @@
 """Makes the flow sizes of PrioPlus's released generator, whose mix changes with the number of priorities.
 
-    python3 tools/size_bands.py workloads/web_search.csv 8 > experiments/papers/prioplus/bands_8.csv
+    python3 tools/size_bands.py workloads/web_search.csv 8 > study/papers/prioplus/fig11_bands/bands_8.csv
 
 Sizes are cut into bands of one width. Each band offers the load times its part of the *flows*, not of the bytes: with
 f its part and m its mean size it starts flows at a rate proportional to f / m: bands of small flows get more of them.

@@ -1,6 +1,6 @@
 """Makes the flow lists of PrioPlus's released training of models (Fig. 12c).
 
-    python3 tools/training_lists.py experiments/papers/prioplus
+    python3 tools/training_lists.py study/papers/prioplus/fig12c
 
 Three workers of a model form a ring. In an iteration each sends 2 (n - 1) / n of the model to the next one in one flow.
 A worker computes when the flow of the worker before it has arrived, and then begins its next iteration.

@@ -143,6 +143,12 @@ def toml_text(value: Any) -> str:
     raise TypeError(f"{value!r} has no TOML form")
 
 
+def experiment_name(path: str | Path) -> str:
+    """The name of an experiment by its file: `first` for `first.toml`, and `fig6` for `fig6/figure.toml`."""
+    file = Path(path)
+    return file.absolute().parent.name if file.name == "figure.toml" else file.stem
+
+
 def plan(path: str | Path, options: Options | None = None) -> Plan:
     """Reads an experiment file and lists its runs; raises `InputError` if it is not right."""
     core = _core.Plan(Path(path), (options or Options()).to_json())
@@ -152,7 +158,7 @@ def plan(path: str | Path, options: Options | None = None) -> Plan:
     )
     return Plan(
         source=Path(read["source"]),
-        title=read["title"] or Path(path).stem,
+        title=read["title"] or experiment_name(path),
         runs=runs,
         readings=tuple(Reading(**reading) for reading in read["readings"]),
         warnings=tuple(read["warnings"]),

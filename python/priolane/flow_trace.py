@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core
-from priolane.experiment import Options
+from priolane.experiment import Options, experiment_name
 from priolane.written_files import writing
 
 # The files of a trace of all flows: hops and state.
@@ -84,7 +84,7 @@ def table_names(flow: int) -> list[str]:
 
 def trace_directory(path: str | Path, out: str | Path | None) -> Path:
     """The directory for the files of a trace of an experiment: `out`, or below `runs/`."""
-    return Path(out) if out is not None else Path("runs") / f"{Path(path).stem}-trace"
+    return Path(out) if out is not None else Path("runs") / f"{experiment_name(path)}-trace"
 
 
 def trace(  # noqa: PLR0913 - keyword arguments

@@ -13,7 +13,7 @@ from priolane._core import InputError
 from priolane.backend import LOCAL, Backend, parse_backend
 from priolane.directory import GRID_FILE, exclusive_writer, read_json, write_note
 from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
-from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
+from priolane.experiment import Options, Plan, PlannedRun, as_seeds, experiment_name, plan, toml_text
 from priolane.object_store import open_output
 from priolane.pool import ExecutorWorkers, ProcessPool
 from priolane.printable import message
@@ -82,7 +82,7 @@ def run_grid(
 ) -> Results:
     """`run` with all the choices that the command line has."""
     grid = plan(path, options)
-    with open_output(out if out is not None else Path("runs") / Path(path).stem, settings) as (directory, chosen):
+    with open_output(out if out is not None else Path("runs") / experiment_name(path), settings) as (directory, chosen):
         return run_plan(grid, directory, options, chosen, watcher)
 
 

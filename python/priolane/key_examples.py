@@ -102,7 +102,7 @@ def _value_at(table: Any, names: list[str]) -> Any:
 @cache
 def _files() -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """Shipped schemes, then experiments, simple ones first."""
-    folders = ("schemes", "experiments/recipes", "experiments/papers", "experiments/ours", "experiments/validation")
+    folders = ("schemes", "experiments/recipes", "study/files/papers", "study/files/ours", "experiments/validation")
     paths = [path for folder in folders for path in sorted((_HERE / folder).rglob("*.toml"))]
     return tuple((path.relative_to(_HERE).as_posix(), tomllib.loads(path.read_text("utf-8"))) for path in paths)
 

@@ -9,7 +9,10 @@ from typing import Any
 from priolane._core import InputError
 
 _HERE = Path(__file__).parent
-_EXPERIMENTS = _HERE / "experiments"
+STUDY = _HERE / "study" / "files"
+"""The study: a folder for each figure, and what papers have in common. In the repository it is study/."""
+EXPERIMENT = "figure.toml"
+"""The name of the experiment file in the folder of a figure."""
 OURS = "ours"
 """The word that stands in a paper's place for figures of no paper."""
 ALL = "all"
@@ -49,7 +52,7 @@ def figures() -> Iterator[PaperFigure]:
     """Every figure and table of the catalogue, paper by paper."""
     for paper, entry in _catalogue().items():
         for item in entry["items"]:
-            path = _folder(paper) / f"{item['id']}.toml"
+            path = folder(STUDY, f"{paper}/{item['id']}") / EXPERIMENT
             yield PaperFigure(paper=paper, **item, experiment=path if path.is_file() else None)
 
 
@@ -62,8 +65,10 @@ def _catalogue() -> dict[str, Any]:
     return tomllib.loads((_HERE / "papers.toml").read_text(encoding="utf-8"))
 
 
-def _folder(paper: str) -> Path:
-    return _EXPERIMENTS / OURS if paper == OURS else _EXPERIMENTS / "papers" / paper
+def folder(study: Path, figure: str) -> Path:
+    """The folder of a figure such as `nos2/fig6` in a study: papers/nos2/fig6, and ours/league for one of ours."""
+    paper, _, name = figure.partition("/")
+    return study / OURS / name if paper == OURS else study / "papers" / paper / name
 
 
 def is_group(name: str) -> bool:

@@ -23,9 +23,10 @@ from typing import Any
 
 from priolane import _core, experiment, files
 from priolane.experiment import Options, Plan, plan
+from priolane.papers import EXPERIMENT, STUDY, folder
 
 # A run of three flows.
-SMALLEST = Path(__file__).parent / "experiments" / "papers" / "nos2" / "fig1.toml"
+SMALLEST = folder(STUDY, "nos2/fig1") / EXPERIMENT
 
 # In units of `calibration.piece_s`. Fitted to CPU times of `report` for two to four panels: 0.9 s and 0.43 s for each
 # panel, where a piece took 0.021 s. START and WORKER are instructions counted under callgrind, 2.5 times those of a

@@ -1,4 +1,6 @@
-"""The record of reproducing a figure, as it is kept in the repository: one JSON file per figure.
+"""The record of reproducing a figure, as it is kept in the repository: record.json in the folder of the figure.
+
+The record of all readings of a paper is readings.json beside it.
 
 A file holds no time and nothing of the machine, in an order that does not change, so that the difference of two of its
 versions is what has changed. Numbers have six digits.
@@ -15,12 +17,15 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
+from priolane.papers import STUDY, folder
 from priolane.report.estimate import Estimate
 from priolane.report.model import Claim, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
 
-RECORDS = Path(__file__).parent / "records"
-"""The records that come with the package."""
+RECORD = "record.json"
+"""The name of the record in the folder of a figure."""
+READINGS = "readings.json"
+"""The name of the record of all readings of a paper."""
 
 _RESULTS = re.compile(r"\+results\.(\d+)")
 
@@ -69,9 +74,10 @@ def counts_text(counts: Mapping[Verdict, int]) -> str:
 
 
 def write_record(directory: Path, figure: str, grids: Sequence[Results], command: str) -> Path:
-    """Writes the record of a figure (`nos2/fig6`) below `directory` and returns its path.
+    """Writes the record of a figure (`nos2/fig6`) into its folder of the study in `directory` and returns its path.
 
-    `command` is what made it, without places on this machine. Raises `WriteError` if the file cannot be written.
+    Several grids are those of readings. `command` is what made it, without places on this machine. Raises
+    `WriteError` if the file cannot be written.
     """
     content = {
         "figure": figure,
@@ -80,7 +86,7 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
         "results": results_version(),
         "grids": [_grid(results) for results in grids],
     }
-    path = _path(directory, figure)
+    path = _path(directory, figure, RECORD if len(grids) == 1 else READINGS)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -89,9 +95,9 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
     return path
 
 
-def read_record(figure: str, directory: Path = RECORDS) -> Record | None:
+def read_record(figure: str, directory: Path = STUDY, file: str = RECORD) -> Record | None:
     """The record of a figure; `None` if there is none. Raises `InputError` if the file is no record."""
-    path = _path(directory, figure)
+    path = _path(directory, figure, file)
     try:
         read = parse_json(read_regular(path, MOST_JSON_BYTES))
     except FileNotFoundError:
@@ -113,16 +119,16 @@ def read_record(figure: str, directory: Path = RECORDS) -> Record | None:
     return record
 
 
-def records(figures: Sequence[str], directory: Path = RECORDS) -> Iterator[Record]:
+def records(figures: Sequence[str], directory: Path = STUDY, file: str = RECORD) -> Iterator[Record]:
     """The records that there are of these figures, in their order."""
     for figure in figures:
-        record = read_record(figure, directory)
+        record = read_record(figure, directory, file)
         if record is not None:
             yield record
 
 
-def _path(directory: Path, figure: str) -> Path:
-    return directory / f"{figure}.json"
+def _path(directory: Path, figure: str, file: str) -> Path:
+    return folder(directory, figure) / file
 
 
 def results_version() -> int:

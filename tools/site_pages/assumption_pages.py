@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import finding_pages
 from markdown_text import code, plain, table
 from scheme_pages import assumption_titles, schemes
 
@@ -20,7 +21,6 @@ from priolane import papers
 
 ROOT = Path(__file__).parent.parent.parent
 _ASSUMPTIONS = ROOT / "docs" / "assumptions"
-_FINDINGS = ROOT / "docs" / "findings"
 _SECTION = re.compile(r'^### <a id="([^"]+)"></a>.*?(?=^##|\Z)', re.MULTILINE | re.DOTALL)
 
 
@@ -95,8 +95,9 @@ def _readings(figures: Sequence[Figure]) -> Iterator[tuple[str, ...]]:
 def _effect(paper: str) -> str:
     """The way to see what a reading changes, and the place where that was measured."""
     lines = [f"`priolane reproduce {paper}/FIG --reading all` runs a figure under each of its readings."]
-    if (_FINDINGS / paper / "readings.md").is_file():
-        lines.append(f"[What they change](../findings/{paper}/readings.md) has what was measured.")
+    page = f"findings/{paper}/readings.md"
+    if page in finding_pages.sources():
+        lines.append(f"[What they change](../{page}) has what was measured.")
     return " ".join(lines) + "\n"
 
 

@@ -1,7 +1,6 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
 import json
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -9,7 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import finding_pages
 import ledger_pages
+import links
 from markdown_text import plain, table
 
 import gallery
@@ -17,8 +18,6 @@ import ledger
 from priolane import papers
 
 ROOT = Path(__file__).parent.parent.parent
-_FINDINGS = ROOT / "docs" / "findings"
-_SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILINE)
 
 
 @cache
@@ -57,9 +56,7 @@ def _thumbnail(item: papers.PaperFigure) -> str:
 
 def _page(item: papers.PaperFigure) -> str:
     """The page of a figure: its finding, or its claims in the ledger."""
-    if item.key in _findings():
-        return f"findings/{_findings()[item.key]}"
-    return f"ledger.md#{_anchor(item.key)}"
+    return finding_pages.by_figure().get(item.key, f"ledger.md#{_anchor(item.key)}")
 
 
 def _shown(item: papers.PaperFigure) -> str:
@@ -105,21 +102,11 @@ def _picture_run(key: str) -> Iterator[str]:
     yield f"The picture shows {run_shown}: {size}, digest `{digest[:16]}`"
 
 
-@cache
-def _findings() -> Mapping[str, str]:
-    """The page below docs/findings that has each figure."""
-    return {
-        figure: page.relative_to(_FINDINGS).as_posix()
-        for page in sorted(_FINDINGS.rglob("*.md"))
-        for figure in _SHOWN.findall(page.read_text(encoding="utf-8"))
-    }
-
-
 def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
     yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
-    folder = "experiments/ours" if item.paper == "ours" else f"experiments/papers/{item.paper}"
-    yield f"[experiment]({up}../{folder}/{item.id}.toml)"
+    file = papers.folder(Path("study"), item.key) / papers.EXPERIMENT
+    yield f"[experiment]({links.REPOSITORY}/blob/main/{file.as_posix()})"
 
 
 def _anchor(key: str) -> str:

@@ -13,6 +13,7 @@ for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools"):
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
 
+import finding_pages  # noqa: E402
 import links  # noqa: E402
 import pages  # noqa: E402
 
@@ -34,9 +35,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Leads links that leave the folder of pages to the repository; fills in what pages take from records."""
-    page.meta["search"] = pages.search(page.file.src_uri)
+    name = page.file.src_uri
+    page.meta["search"] = pages.search(name)
     try:
-        text = pages.filled(markdown, page.file.src_uri)
-        return links.to_repository(text, page.file.src_uri, ROOT)
+        return finding_pages.site().with_links(pages.filled(markdown, name), name)
     except links.BrokenLink as error:
         raise PluginError(str(error)) from error

@@ -12,7 +12,8 @@ from markdown_text import code, table
 
 import ledger
 import reading_ledger
-from priolane.record import Record, counts_text
+from priolane import papers
+from priolane.record import READINGS, RECORD, Record, counts_text
 from priolane.report.model import Source, Verdict
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,7 +45,7 @@ def undecided() -> str:
 
 def by_reading() -> str:
     """The tables of claims under each reading of their papers."""
-    return reading_ledger.tables(ledger.shipped(reading_ledger.READINGS), records())
+    return reading_ledger.tables(ledger.shipped(file=READINGS), records())
 
 
 def claims() -> str:
@@ -126,12 +127,16 @@ def runs() -> str:
                 str(grid["runs"]),
                 f"results.{record.results}",
                 code(grid["digest"][:16]),
-                code(commits.get(f"python/priolane/records/{record.figure}.json", "")) or "–",
+                code(commits.get(_path(record.figure), "")) or "–",
                 code(record.command),
             )
 
     columns = ("figure", "verdicts", "size", "runs", "version", "digest", "recorded in", "command")
     return table(columns, rows())
+
+
+def _path(figure: str) -> str:
+    return (papers.folder(Path("study"), figure) / RECORD).as_posix()
 
 
 @cache
@@ -140,7 +145,7 @@ def _commits() -> Mapping[str, str]:
     if shutil.which("git") is None:
         return {}
     listed = subprocess.run(
-        ["git", "log", "--format=commit %h", "--name-only", "--", "python/priolane/records"],  # noqa: S607
+        ["git", "log", "--format=commit %h", "--name-only", "--", "study/**/record.json"],  # noqa: S607
         cwd=ROOT,
         check=False,
         capture_output=True,

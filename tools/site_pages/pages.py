@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import assumption_pages
 import evidence_pages
+import finding_pages
 import gallery_pages
 import ledger_pages
 import parts_pages
@@ -14,7 +14,6 @@ import reference_pages
 import scheme_pages
 
 import ledger
-from priolane import papers
 
 # What a line `<!-- made by the site: NAME -->` stands for.
 _MADE: Mapping[str, Callable[[], str]] = {
@@ -51,13 +50,12 @@ _NOT_SEARCHED = {
 # What a page says where the site has not filled it in, as on a host of repositories.
 _UNFILLED = re.compile(r"^<!-- where the site is not built -->$.*?^<!-- end -->$\n*", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
-_DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def generated() -> dict[str, str]:
     """The Markdown of pages that no file below docs/ has, by path."""
     found: dict[str, str] = {}
-    for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages):
+    for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages, finding_pages.pages):
         found.update(several())
     return found
 
@@ -93,7 +91,9 @@ def navigation(nav: Any) -> Any:
         if "Concepts" in entry:
             entry["Concepts"] = [_with_pages(page) for page in entry["Concepts"]]
         if "Figures and findings" in entry:
-            entry["Figures and findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
+            entry["Figures and findings"] += [
+                {ledger.NAMES[paper]: finding_pages.of_paper(paper)} for paper in ledger.NAMES
+            ]
     return nav
 
 
@@ -102,14 +102,6 @@ def _with_pages(page: Any) -> Any:
     if page != {"Assumptions": "assumptions.md"}:
         return page
     return {"Assumptions": ["assumptions.md", *({title: path} for path, title in assumption_pages.titles().items())]}
-
-
-def _findings(paper: str) -> list[str]:
-    """The findings about the figures of a paper, in the order of the catalogue, then others."""
-    known = [item.key for item in papers.figures()]
-    names = [f"{paper}/{path.stem}" for path in sorted((_DOCS / "findings" / paper).glob("*.md"))]
-    ordered = sorted(names, key=lambda name: known.index(name) if name in known else len(known))
-    return [f"findings/{name}.md" for name in ordered]
 
 
 def _extended(page: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.experiment import Options
+from priolane.experiment import Options, experiment_name
 from priolane.export import quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles
@@ -72,7 +72,7 @@ def execute(chosen: argparse.Namespace) -> int:
     )
     plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
     exported = export(chosen.target, plan, deployment, strict=chosen.strict)
-    out = chosen.out or Path("runs") / f"{chosen.file.stem}-{plan.scheme}-{chosen.target}"
+    out = chosen.out or Path("runs") / f"{experiment_name(chosen.file)}-{plan.scheme}-{chosen.target}"
     written = write(out, exported)
     if chosen.json:
         show.json_lines(_as_json(chosen.target, plan, exported, written))

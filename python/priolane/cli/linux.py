@@ -11,7 +11,7 @@ from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
 from priolane.command_line import command_line, operands
-from priolane.experiment import Options, Plan, plan
+from priolane.experiment import Options, Plan, experiment_name, plan
 from priolane.grid import run_plan
 from priolane.results import Results
 from priolane.settings import Settings
@@ -134,7 +134,7 @@ def _file(chosen: argparse.Namespace) -> Path:
 def _results(chosen: argparse.Namespace, suffix: str) -> Path:
     """The directory of results: `runs/fig11-linux` for `fig11.toml`, `runs/top-fig11-linux` for `top/fig11`."""
     path = Path(chosen.experiment)
-    name = path.stem if path.suffix == ".toml" else chosen.experiment.replace("/", "-")
+    name = experiment_name(path) if path.suffix == ".toml" else chosen.experiment.replace("/", "-")
     out: Path = chosen.out or Path("runs") / f"{name}-{suffix}"
     return out
 

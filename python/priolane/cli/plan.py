@@ -8,6 +8,7 @@ from typing import Any
 
 from priolane import _core, tune
 from priolane.cli import arguments, show
+from priolane.experiment import experiment_name
 
 _PS_PER_US = 1e6
 _BPS_PER_GBPS = 1e9
@@ -113,7 +114,7 @@ def _add_thresholds(plans: "arguments.Commands[argparse.ArgumentParser]") -> Non
 
 def _thresholds(chosen: argparse.Namespace) -> int:
     """Prints every try that was better than all before, and the last as the line of a scheme file."""
-    out = chosen.out or Path("runs") / f"{chosen.experiment.stem}-thresholds"
+    out = chosen.out or Path("runs") / f"{experiment_name(chosen.experiment)}-thresholds"
     simulated = tune.SimulatedCost(
         path=chosen.experiment,
         scheme=chosen.of,

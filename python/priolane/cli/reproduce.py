@@ -54,7 +54,8 @@ def add(command: argparse.ArgumentParser) -> None:
         "--record",
         type=arguments.output,
         metavar="DIR",
-        help="also write what was found to DIR/PAPER/FIG.json, without times or places, to be kept and compared",
+        help="also write what was found to the folder of the figure in the study DIR, without times or places, to be "
+        "kept and compared",
     )
     arguments.add_grid(command, arguments.results)
     add_figures(command)

@@ -8,7 +8,7 @@ from pathlib import Path
 from priolane.cli import arguments, profile, show
 from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
-from priolane.experiment import Options, plan
+from priolane.experiment import Options, experiment_name, plan
 from priolane.grid import run_plan
 from priolane.object_store import open_output
 from priolane.results import Results
@@ -55,7 +55,10 @@ def execute(chosen: argparse.Namespace) -> int:
     tell = show.note if chosen.json else show.line
     grid = plan(chosen.file, asked)
     _warn(grid.warnings, _MOST_WARNINGS if chosen.verbose else _MOST_WITHOUT_ASKING)
-    with open_output(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
+    with open_output(chosen.out or Path("runs") / experiment_name(chosen.file), arguments.settings(chosen)) as (
+        out,
+        settings,
+    ):
 
         def run_with(options: Options) -> Results:
             planned = grid if options == asked else plan(chosen.file, options)

@@ -9,7 +9,7 @@ use crate::plan::{Options, build, from_text, plan};
 const PAYLOAD: f64 = 1460.0 / 1538.0;
 
 fn figure(name: &str, point: usize) -> Scenario {
-    let file = format!("../../experiments/papers/paccp/{name}.toml");
+    let file = format!("../../study/papers/paccp/{name}/figure.toml");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
     let plan =
         plan(&path, &Options { seeds: Some(crate::experiment::Seeds::Count(1)), ..Options::default() })

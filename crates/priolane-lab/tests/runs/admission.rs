@@ -292,7 +292,7 @@ fn the_units_of_a_file_change_no_probability() {
 
 #[test]
 fn hosts_serve_classes_as_ports_do_in_all_of_firapams_figures_but_where_they_say_otherwise() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/firapam");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../study/papers/firapam");
     let mut pulling = Vec::new();
     let mut seen = 0;
     let names = [
@@ -301,7 +301,7 @@ fn hosts_serve_classes_as_ports_do_in_all_of_firapams_figures_but_where_they_say
     ];
     for name in names {
         let options = Options { size: plan::Size::Quick, ..Options::default() };
-        let plan = plan::plan(&folder.join(format!("{name}.toml")), &options).unwrap();
+        let plan = plan::plan(&folder.join(name).join("figure.toml"), &options).unwrap();
         for scheme in plan.experiment.scheme.keys() {
             // Other transports, whose hosts are their own.
             if scheme.starts_with("top_") || scheme.starts_with("prioplus_") {

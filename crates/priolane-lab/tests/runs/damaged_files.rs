@@ -11,8 +11,8 @@ use priolane_workload::flow_list;
 use priolane_workload::import;
 
 const EXPERIMENTS: [&str; 5] = [
-    include_str!("../../../../experiments/papers/nos2/fig6.toml"),
-    include_str!("../../../../experiments/papers/nos2/fig1.toml"),
+    include_str!("../../../../study/papers/nos2/fig6/figure.toml"),
+    include_str!("../../../../study/papers/nos2/fig1/figure.toml"),
     include_str!("../../../../experiments/recipes/first.toml"),
     include_str!("../fixture/all_apps.toml"),
     SMALLEST,
@@ -20,7 +20,7 @@ const EXPERIMENTS: [&str; 5] = [
 
 /// The folder that paths in experiments are relative to: that of the shipped ones with files of their own.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/nos2")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../study/papers/nos2/fig1")
 }
 
 /// Flow lists of other tools, and a topology.

@@ -55,22 +55,30 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fingerprints").join(name)
 }
 
-/// The shipped experiments by their path below `experiments`, without the ending.
+/// The shipped experiments by their path below `experiments` without the ending, and the figures by their folder in `study`.
 fn experiments() -> BTreeMap<String, PathBuf> {
     fn list(folder: &Path, found: &mut Vec<PathBuf>) {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 list(&path, found);
-            } else if path.extension().is_some_and(|end| end == "toml") {
+            } else if path.extension().is_some_and(|end| end == "toml") && !path.ends_with("paper.toml") {
                 found.push(path);
             }
         }
     }
-    let folder = root().join("experiments");
-    let mut found = Vec::new();
-    list(&folder, &mut found);
-    let name = |path: &Path| path.strip_prefix(&folder).unwrap().with_extension("").display().to_string();
-    found.into_iter().map(|path| (name(&path), path)).collect()
+    let mut named = BTreeMap::new();
+    for folder in [root().join("experiments"), root().join("study")] {
+        let mut found = Vec::new();
+        list(&folder, &mut found);
+        named.extend(found.into_iter().map(|path| (name(path.strip_prefix(&folder).unwrap()), path)));
+    }
+    named
+}
+
+/// The name of an experiment: `papers/nos2/fig6` for `papers/nos2/fig6/figure.toml`.
+fn name(path: &Path) -> String {
+    let named = if path.ends_with("figure.toml") { path.parent().unwrap() } else { path };
+    named.with_extension("").display().to_string()
 }
 
 fn hash(parts: impl Iterator<Item = String>) -> String {

@@ -12,14 +12,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All experiment files of the project.
+/// All experiment files of the project: those in experiments/ and the figures of the study.
 pub(crate) fn experiments() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join("experiments")];
+    let mut folders = vec![root().join("experiments"), root().join("study")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             match entry.path() {
                 path if path.is_dir() => folders.push(path),
+                path if path.ends_with("paper.toml") => {}
                 path if path.extension().is_some_and(|end| end == "toml") => found.push(path),
                 _ => {}
             }
@@ -73,7 +74,7 @@ fn every_shipped_experiment_plans_in_every_size() {
 
 #[test]
 fn schemes_are_chosen_without_touching_what_names_the_others() {
-    let path = root().join("experiments/papers/nos2/fig6.toml");
+    let path = root().join("study/papers/nos2/fig6/figure.toml");
     let all = sized(&path, Size::Quick);
     let chosen = |names: &[&str]| {
         let schemes = Some(names.iter().map(|&name| name.to_owned()).collect());

@@ -412,7 +412,7 @@ fn a_class_of_coflows_counts_the_bytes_of_all_their_flows() {
 
 #[test]
 fn endless_flows_that_start_before_the_window_are_in_their_class() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/paccp/fig2.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../study/papers/paccp/fig2/figure.toml");
     let plan = plan::plan(&path, &Options::default()).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
     // All flows start within 1 ms, and the warm-up takes 50 ms.

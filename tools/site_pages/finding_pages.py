@@ -1,0 +1,53 @@
+"""Findings on the site: Markdown of the study, each page below findings/ with links that lead to pages of the site."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import links
+
+from priolane import papers
+
+ROOT = Path(__file__).parent.parent.parent
+_STUDY = ROOT / "study"
+_FINDING = "finding.md"
+_SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILINE)
+
+
+@cache
+def sources() -> Mapping[str, str]:
+    """The file of the repository that each page of findings is made of, by the path of the page below docs/."""
+    found = {"findings/index.md": "study/README.md"}
+    for path in sorted((_STUDY / "papers").glob(f"*/*/{_FINDING}")):
+        found[f"findings/{path.parent.parent.name}/{path.parent.name}.md"] = path.relative_to(ROOT).as_posix()
+    for path in sorted((_STUDY / "papers").glob("*/*.md")):
+        found[f"findings/{path.parent.name}/{path.name}"] = path.relative_to(ROOT).as_posix()
+    return found
+
+
+@cache
+def site() -> links.Site:
+    """The site, of which pages below findings/ are files of the study."""
+    return links.Site(ROOT, pages={source: page for page, source in sources().items()})
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Every page of findings, with its path below docs/."""
+    for page, source in sources().items():
+        yield page, site().with_links((ROOT / source).read_text(encoding="utf-8"), page, source)
+
+
+@cache
+def by_figure() -> Mapping[str, str]:
+    """The page below docs/ that shows each figure."""
+    return {figure: page for page, text in pages() for figure in _SHOWN.findall(text)}
+
+
+def of_paper(paper: str) -> list[str]:
+    """The pages about the figures of a paper, in the order of the catalogue, then others."""
+    known = [item.key for item in papers.figures()]
+    names = [page.removeprefix("findings/").removesuffix(".md") for page in sources()]
+    found = [name for name in sorted(names) if name.startswith(f"{paper}/")]
+    ordered = sorted(found, key=lambda name: known.index(name) if name in known else len(known))
+    return [f"findings/{name}.md" for name in ordered]
