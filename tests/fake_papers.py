@@ -13,7 +13,7 @@ from priolane.results import Results
 
 def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Makes the file of `results` that of nos2/fig6, whose record contradicts their first claim."""
-    item = papers.PaperFigure("nos2", "fig6", "Fig. 6", "", "results", Path(results.source))
+    item = papers.PaperFigure("nos2", "fig6", "Fig. 6", "", Path(results.source))
     first = results.report.claims[0]
     claim = {
         "section": first.section,

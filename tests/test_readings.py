@@ -58,7 +58,7 @@ def test_a_reading_has_runs_of_its_own(file: Path) -> None:
 def test_the_page_of_the_leading_reading_shows_the_claims_under_each(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    item = papers.PaperFigure(paper="own", id="two", name="Two", about="readings", shows="results", experiment=file)
+    item = papers.PaperFigure(paper="own", id="two", name="Two", about="readings", experiment=file)
     monkeypatch.setattr(papers, "find", lambda _: [item])
     out = tmp_path / "out"
     assert main(["reproduce", "own/two", "--reading", "all", "-o", str(out)]) == 0

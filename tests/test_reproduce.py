@@ -65,7 +65,7 @@ def write_figure(directory: Path, key: str, size: str, measure: str = "1ms", dra
     path = directory / f"{paper}-{name}.toml"
     text = FILE.replace("TITLE", f"About {key}").replace("SIZE", size)
     path.write_text(text.replace("MEASURE", measure).replace("DRAIN", drain), encoding="utf-8")
-    return papers.PaperFigure(paper, name, name, f"what {key} is", "results", path)
+    return papers.PaperFigure(paper, name, name, f"what {key} is", path)
 
 
 @pytest.fixture
@@ -284,7 +284,7 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
 def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: str) -> None:
     pages = []
     for label in ("name", text):
-        item = papers.PaperFigure("nos2", "fig1", label, label, "results", None)
+        item = papers.PaperFigure("nos2", "fig1", label, label, None)
         counts = {source: Counter({Verdict.REPRODUCED: 1}) for source in Source}
         done = Entry(item, tmp_path / "a b" / "report.html", Summary(label, 3, 2, counts, (label,), Markup()))
         failed = Entry(item, tmp_path / "c" / "report.html", failure=label)

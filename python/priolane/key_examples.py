@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from priolane import papers
 from priolane.experiment import toml_text
 from priolane.keys import EXPERIMENT, Key, Part, Value, parts
 
@@ -102,8 +103,14 @@ def _value_at(table: Any, names: list[str]) -> Any:
 @cache
 def _files() -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """Shipped schemes, then experiments, simple ones first."""
-    folders = ("schemes", "experiments/recipes", "study/files/papers", "study/files/ours", "experiments/validation")
-    paths = [path for folder in folders for path in sorted((_HERE / folder).rglob("*.toml"))]
+    folders = {
+        "schemes": "*.toml",
+        "experiments/recipes": "*.toml",
+        "study/files/papers": papers.EXPERIMENT,
+        "study/files/ours": papers.EXPERIMENT,
+        "experiments/validation": "*.toml",
+    }
+    paths = [path for folder, files in folders.items() for path in sorted((_HERE / folder).rglob(files))]
     return tuple((path.relative_to(_HERE).as_posix(), tomllib.loads(path.read_text("utf-8"))) for path in paths)
 
 

@@ -1,18 +1,28 @@
-"""The figures and tables of the papers and our own, and which of them have an experiment here."""
+"""The catalogue of the study: figures and tables of the papers, and figures of ours. Their folders are the catalogue.
+
+    study/papers/PAPER/paper.toml    `name`, `title`, `venue`, `place` among the papers, `order` of its figures,
+                                     and in `[drawing.ID]` the figures in which there is nothing to measure
+    study/papers/PAPER/ID/           a figure: about.toml, figure.toml (the experiment), and what belongs to it
+    study/ours/                      the same for figures of no paper
+
+about.toml has `name`, `about`, and for some `conclusion`: what the recorded verdicts come to, in a sentence. Figures
+that `order` does not name come last.
+"""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
 
-_HERE = Path(__file__).parent
-STUDY = _HERE / "study" / "files"
+STUDY = Path(__file__).parent / "study" / "files"
 """The study: a folder for each figure, and what papers have in common. In the repository it is study/."""
 EXPERIMENT = "figure.toml"
 """The name of the experiment file in the folder of a figure."""
+_ABOUT, _PAPER = "about.toml", "paper.toml"
 OURS = "ours"
 """The word that stands in a paper's place for figures of no paper."""
 ALL = "all"
@@ -20,8 +30,22 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
+class Paper:
+    """A paper, or our own figures under `ours`. `venue` is empty if it is not known."""
+
+    id: str
+    name: str
+    title: str
+    venue: str
+    place: int
+    order: tuple[str, ...]
+    drawings: Mapping[str, Mapping[str, str]]
+    folder: Path
+
+
+@dataclass(frozen=True)
 class PaperFigure:
-    """A figure or table of a paper, or of ours. `experiment` is its experiment file, `None` where there is none yet.
+    """A figure or table of a paper, or of ours. `experiment` is its file, `None` where there is nothing to measure.
 
     `conclusion` is what the recorded verdicts come to, in a sentence; most figures have none.
     """
@@ -30,7 +54,6 @@ class PaperFigure:
     id: str
     name: str
     about: str
-    shows: str
     experiment: Path | None
     conclusion: str = ""
 
@@ -41,34 +64,80 @@ class PaperFigure:
 
     @property
     def state(self) -> str:
-        """`experiment` if there is a file to run, whatever becomes of its claims; `no experiment yet`, or `nothing to
-        measure`."""
-        if self.experiment is not None:
-            return "experiment"
-        return "no experiment yet" if self.shows == "results" else "nothing to measure"
+        """`experiment` if there is a file to run, whatever becomes of its claims; else `nothing to measure`."""
+        return "nothing to measure" if self.experiment is None else "experiment"
 
 
-def figures() -> Iterator[PaperFigure]:
-    """Every figure and table of the catalogue, paper by paper."""
-    for paper, entry in _catalogue().items():
-        for item in entry["items"]:
-            path = folder(STUDY, f"{paper}/{item['id']}") / EXPERIMENT
-            yield PaperFigure(paper=paper, **item, experiment=path if path.is_file() else None)
+@cache
+def papers(study: Path = STUDY) -> tuple[Paper, ...]:
+    """The papers of a study in their order; figures of ours are last. Raises `InputError` for a damaged paper.toml."""
+    files = [*(study / "papers").glob(f"*/{_PAPER}"), *study.glob(f"{OURS}/{_PAPER}")]
+    return tuple(sorted(map(_paper, files), key=lambda paper: paper.place))
+
+
+def figures(study: Path = STUDY) -> Iterator[PaperFigure]:
+    """Every figure and table of a study, paper by paper. Raises `InputError` for a folder that is not of a figure."""
+    for paper in papers(study):
+        found = {path.parent.name for path in paper.folder.glob(f"*/{EXPERIMENT}")} | set(paper.drawings)
+        unknown = [name for name in paper.order if name not in found]
+        if unknown:
+            raise InputError(
+                f"{paper.folder / _PAPER}: order: no folder and no [drawing.ID] has the name {', '.join(unknown)}"
+            )
+        for name in [*paper.order, *sorted(found - set(paper.order))]:
+            yield _figure(paper, name)
 
 
 def names() -> dict[str, str]:
     """The common names of the papers: `NOS2` for `nos2`."""
-    return {paper: str(entry["name"]) for paper, entry in _catalogue().items()}
-
-
-def _catalogue() -> dict[str, Any]:
-    return tomllib.loads((_HERE / "papers.toml").read_text(encoding="utf-8"))
+    return {paper.id: paper.name for paper in papers()}
 
 
 def folder(study: Path, figure: str) -> Path:
     """The folder of a figure such as `nos2/fig6` in a study: papers/nos2/fig6, and ours/league for one of ours."""
     paper, _, name = figure.partition("/")
     return study / OURS / name if paper == OURS else study / "papers" / paper / name
+
+
+def _paper(file: Path) -> Paper:
+    table = _read(file)
+    try:
+        return Paper(
+            id=file.parent.name,
+            name=table["name"],
+            title=table["title"],
+            venue=table["venue"],
+            place=table["place"],
+            order=tuple(table["order"]),
+            drawings=table.get("drawing", {}),
+            folder=file.parent,
+        )
+    except KeyError as error:
+        raise InputError(f"{file}: no key {error}; a paper has name, title, venue, place, and order") from error
+
+
+def _figure(paper: Paper, name: str) -> PaperFigure:
+    file = paper.folder / name / _ABOUT
+    drawn = paper.drawings.get(name)
+    table = _read(file) if drawn is None else drawn
+    try:
+        return PaperFigure(
+            paper=paper.id,
+            id=name,
+            name=table["name"],
+            about=table["about"],
+            experiment=file.with_name(EXPERIMENT) if drawn is None else None,
+            conclusion=table.get("conclusion", ""),
+        )
+    except KeyError as error:
+        raise InputError(f"{file}: no key {error}; a figure has name and about") from error
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: {error}") from error
 
 
 def is_group(name: str) -> bool:

@@ -1,7 +1,6 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -16,8 +15,6 @@ from markdown_text import plain, table
 import gallery
 import ledger
 from priolane import papers
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @cache
@@ -40,8 +37,7 @@ def pictures() -> str:
 
 def cited_papers() -> str:
     """The papers whose figures are experiments: name, title, venue."""
-    read = tomllib.loads((ROOT / "python" / "priolane" / "papers.toml").read_text(encoding="utf-8"))
-    rows = ((ledger.NAMES[name], read[name]["title"], read[name]["venue"] or "–") for name in ledger.NAMES)
+    rows = ((paper.name, paper.title, paper.venue or "–") for paper in papers.papers() if paper.id in ledger.NAMES)
     return table(("name", "title", "venue"), rows)
 
 

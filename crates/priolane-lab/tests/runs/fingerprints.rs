@@ -39,6 +39,9 @@ const LONG: [&str; 6] = [
     "papers/prioplus/fig14",
 ];
 
+/// The files of the study that describe papers and figures and are no experiments.
+const DESCRIPTIONS: [&str; 2] = ["paper.toml", "about.toml"];
+
 /// The variable that makes the test rewrite the files.
 const WRITE: &str = "PRIOLANE_FINGERPRINTS";
 
@@ -61,7 +64,9 @@ fn experiments() -> BTreeMap<String, PathBuf> {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 list(&path, found);
-            } else if path.extension().is_some_and(|end| end == "toml") && !path.ends_with("paper.toml") {
+            } else if path.extension().is_some_and(|end| end == "toml")
+                && !DESCRIPTIONS.iter().any(|name| path.ends_with(name))
+            {
                 found.push(path);
             }
         }

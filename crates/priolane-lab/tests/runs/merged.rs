@@ -20,7 +20,7 @@ pub(crate) fn experiments() -> Vec<PathBuf> {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             match entry.path() {
                 path if path.is_dir() => folders.push(path),
-                path if path.ends_with("paper.toml") => {}
+                path if path.ends_with("paper.toml") || path.ends_with("about.toml") => {}
                 path if path.extension().is_some_and(|end| end == "toml") => found.push(path),
                 _ => {}
             }
