@@ -122,7 +122,7 @@ manual: $(STAMPS)/ci $(STAMPS)/dev
 
 # The counts of verdicts in README.md, from the records in study/.
 ledger: $(STAMPS)/ci
-	$(BIN)/python tools/ledger.py
+	$(BIN)/python tools/study/ledger.py
 
 # The site, in target/site; open target/site/index.html. Its ledger and its reference are made of the records and of the compiled
 # module. A link that leads nowhere fails the build.
@@ -133,15 +133,15 @@ docs: $(MODULE) $(STAMPS)/dev
 # Small pictures of figures, from results in RESULTS/PAPER-FIG; docs/gallery.md says how to make these.
 RESULTS ?= runs/recorded
 gallery: $(MODULE) $(STAMPS)/dev
-	$(BIN)/python tools/gallery.py $(RESULTS)
+	$(BIN)/python tools/study/gallery.py $(RESULTS)
 
 # The pictures of the landing page in docs/images/site, from runs of about three minutes.
 pictures: $(MODULE) $(STAMPS)/dev
 	$(BIN)/python tools/site_pictures.py
 
-# docs/evidence/held_out.json: verdicts with each half of the seeds, from the same results.
+# study/held_out.json: verdicts with each half of the seeds, from the same results.
 held-out: $(STAMPS)/ci $(STAMPS)/dev
-	$(BIN)/python tools/held_out.py $(RESULTS)
+	$(BIN)/python tools/study/held_out.py $(RESULTS)
 
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from priolane import papers
-from priolane.record import Record
-from priolane.report import recorded
 from priolane.results import Results
+from priolane.study import catalogue, recorded
+from priolane.study.record import Record
 
 
 def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Makes the file of `results` that of nos2/fig6, whose record contradicts their first claim."""
-    item = papers.PaperFigure("nos2", "fig6", "Fig. 6", "", Path(results.source))
+    item = catalogue.PaperFigure("nos2", "fig6", "Fig. 6", "", Path(results.source))
     first = results.report.claims[0]
     claim = {
         "section": first.section,
@@ -30,5 +29,5 @@ def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     }
     grid = json.loads(json.dumps({"size": "full", "seeds": list(range(16)), "claims": [claim]}))
     record = Record("nos2/fig6", results.title, "priolane reproduce nos2/fig6 --full", 6, (grid,))
-    monkeypatch.setattr(papers, "figures", lambda: iter([item]))
+    monkeypatch.setattr(catalogue, "figures", lambda: iter([item]))
     monkeypatch.setattr(recorded, "read_record", lambda _: record)

@@ -19,10 +19,10 @@ from priolane.report.look_at import kinds
 from priolane.report.model import Assumption, Flag, Report
 from priolane.report.overview import overview
 from priolane.report.page_figures import hero_of
-from priolane.report.recorded import Recorded
 from priolane.report.templates import coded, typeset
 from priolane.report.write import write_report
 from priolane.results import Results, load
+from priolane.study.recorded import Recorded
 from test_page import structure
 
 

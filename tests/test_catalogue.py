@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from priolane import InputError, papers
+from priolane import InputError
+from priolane.study import catalogue
 
 PAPER = 'place = 1\nname = "P"\ntitle = "A paper"\nvenue = ""\norder = ["fig2", "fig1"]\n'
 DRAWING = '\n[drawing.fig1]\nname = "Fig. 1"\nabout = "Architecture"\n'
@@ -20,7 +21,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def add(study: Path, key: str, about: str = ABOUT) -> Path:
-    folder = papers.folder(study, key)
+    folder = catalogue.folder(study, key)
     folder.mkdir(parents=True)
     (folder / "about.toml").write_text(about)
     (folder / "figure.toml").touch()
@@ -28,10 +29,10 @@ def add(study: Path, key: str, about: str = ABOUT) -> Path:
 
 
 def test_a_figure_is_a_folder_and_nothing_else(study: Path) -> None:
-    assert [item.key for item in papers.figures(study)] == ["p/fig2", "p/fig1"]
+    assert [item.key for item in catalogue.figures(study)] == ["p/fig2", "p/fig1"]
     for name in ("fig9", "fig3"):
         add(study, f"p/{name}")
-    found = list(papers.figures(study))
+    found = list(catalogue.figures(study))
     # Those that the order does not name come last.
     assert [item.key for item in found] == ["p/fig2", "p/fig1", "p/fig3", "p/fig9"]
     assert found[0].experiment == study / "papers" / "p" / "fig2" / "figure.toml"
@@ -43,7 +44,7 @@ def test_papers_have_the_order_of_their_places_and_figures_of_ours_are_a_folder_
     (study / "ours").mkdir()
     (study / "ours" / "paper.toml").write_text('place = 0\nname = "ours"\ntitle = ""\nvenue = ""\norder = []\n')
     add(study, "ours/league")
-    assert [item.key for item in papers.figures(study)] == ["ours/league", "p/fig2", "p/fig1"]
+    assert [item.key for item in catalogue.figures(study)] == ["ours/league", "p/fig2", "p/fig1"]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +64,10 @@ def test_a_folder_that_says_too_little_is_refused(study: Path, file: str, text: 
     else:
         path.write_text(text)
     with pytest.raises(InputError, match=message):
-        list(papers.figures(study))
+        list(catalogue.figures(study))
 
 
 def test_shipped_figures_are_all_in_the_order_of_their_papers() -> None:
-    for paper in papers.papers():
-        figures = [item.id for item in papers.figures() if item.paper == paper.id]
+    for paper in catalogue.papers():
+        figures = [item.id for item in catalogue.figures() if item.paper == paper.id]
         assert tuple(figures) == paper.order

@@ -8,11 +8,11 @@ import pytest
 
 import factories
 from fake_core import FakeCore, FakePlan
-from priolane import papers
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.report.write import write_report
 from priolane.results import load
+from priolane.study import catalogue
 
 
 @pytest.fixture
@@ -296,7 +296,7 @@ def test_list_and_bench_print_tables(
 def test_the_list_of_figures_is_true(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    everything = list(papers.figures())
+    everything = list(catalogue.figures())
     assert len(lines) == len(everything)
     for line, item in zip(lines, everything, strict=True):
         assert line.startswith(item.key)

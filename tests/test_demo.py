@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from priolane import papers
 from priolane.cli import main
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -47,7 +47,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def conclusion() -> str:
-    (item,) = papers.find("nos2/fig1")
+    (item,) = catalogue.find("nos2/fig1")
     assert item.conclusion
     return item.conclusion
 
@@ -116,5 +116,5 @@ def test_results_with_other_verdicts_do_not_end_in_that_sentence(tmp_path: Path)
 
 
 def test_a_conclusion_stands_where_a_figure_is_run() -> None:
-    for item in papers.figures():
+    for item in catalogue.figures():
         assert not item.conclusion or (item.experiment is not None and item.conclusion.endswith(".")), item.key

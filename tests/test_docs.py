@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import smoke
-from priolane import _core, papers
+from priolane import _core
 from priolane.cli import main
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent
 TEXTS = {".md", ".py", ".rs", ".toml"}
@@ -104,7 +105,7 @@ def assumption_entries() -> dict[str, str]:
 def taken_by_papers() -> set[str]:
     """Anchors that experiments of papers name, or the schemes in them."""
     taken: set[str] = set()
-    for item in papers.figures():
+    for item in catalogue.figures():
         if item.experiment is None or item.paper not in _PAPERS:
             continue
         experiment = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
@@ -132,7 +133,7 @@ def test_an_assumption_of_a_paper_says_what_else_was_possible_and_what_that_chan
 
 
 def test_figures_that_assumptions_name_exist() -> None:
-    known = {item.key for item in papers.figures()}
+    known = {item.key for item in catalogue.figures()}
     pages = {path.relative_to(ROOT / "study" / "papers") for path in (ROOT / "study" / "papers").glob("*/*.md")}
     named = {
         name
@@ -145,7 +146,7 @@ def test_figures_that_assumptions_name_exist() -> None:
 
 def test_readings_that_assumptions_name_exist() -> None:
     known = set()
-    for item in papers.figures():
+    for item in catalogue.figures():
         if item.experiment is not None:
             known |= set(tomllib.loads(item.experiment.read_text(encoding="utf-8")).get("reading", {}))
     named = {name for entry in assumption_entries().values() for name in re.findall(r"reading `(\w+)`", entry)}

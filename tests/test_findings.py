@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from priolane.record import read_record
+from priolane.study.record import read_record
 
 FINDINGS = Path(__file__).parent.parent / "study" / "papers"
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from priolane import papers
 from priolane.figure.draw import draw_rows
 from priolane.figure.forest import ForestRow, draw_forest, scale_of
 from priolane.figure.layout import TICK_PX, width_of
-from priolane.record import records
-from priolane.recorded_claims import claims_of
 from priolane.report.estimate import Estimate
 from priolane.report.forest_rows import allowed_band, forest_rows
 from priolane.report.model import Claim, Verdict
+from priolane.study import catalogue
+from priolane.study.record import records
+from priolane.study.recorded_claims import claims_of
 from test_sentences import LOAD, claim, ratio, value
 
 AN_ORDER = claim({"kind": "order"}, value("gain.small.pias / gain.small.dctcp", ratio(2.9, 1.9, 4.4)))
@@ -72,7 +72,7 @@ def test_of_many_values_the_one_that_is_furthest_off_has_a_row() -> None:
 
 def test_values_and_bands_agree_with_the_verdicts_of_all_records() -> None:
     counted = 0
-    for record in records([item.key for item in papers.figures()]):
+    for record in records([item.key for item in catalogue.figures()]):
         for one in (one for grid in record.grids for one in claims_of(grid)):
             asked = allowed_band(one)
             compares = one.test["kind"] in ("order", "equal", "trend")

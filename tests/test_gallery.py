@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 import factories
-from priolane import papers
 from priolane.cli import main
-from priolane.record import read_record
+from priolane.study import catalogue
+from priolane.study.record import read_record
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import gallery
 
 
@@ -58,7 +58,7 @@ def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: 
 
 def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:
     runs = json.loads(gallery.RUNS.read_text(encoding="utf-8"))
-    known = {item.key for item in papers.figures() if item.experiment is not None}
+    known = {item.key for item in catalogue.figures() if item.experiment is not None}
     assert set(runs) <= known
     kept = {path.name: path.stat().st_size for path in gallery.PICTURES.glob("*.png")}
     assert set(kept) == {gallery.name(figure) for figure in runs}

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 from priolane.cli import main
-from priolane.record import Record
+from priolane.study.record import Record
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import held_out
 from held_out import Judged, Row
 

@@ -12,14 +12,14 @@ import pytest
 
 import factories
 from fake_core import FakeCore
-from priolane import papers
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.record import READINGS, read_record, write_record
 from priolane.report.model import Source, Verdict
 from priolane.results import Results, load
+from priolane.study import catalogue
+from priolane.study.record import READINGS, read_record, write_record
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import ledger
 import reading_ledger
 
@@ -51,7 +51,7 @@ def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> No
 
 
 def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
-    items = {item.key: item.experiment for item in papers.figures()}
+    items = {item.key: item.experiment for item in catalogue.figures()}
     found = ledger.shipped(file=READINGS)
     assert found, "no record by reading"
     for record in found:
@@ -65,8 +65,8 @@ def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> N
 
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
-    items = {item.key: item for item in papers.figures() if item.experiment is not None}
-    kept = sorted(papers.STUDY.glob("**/record.json"))
+    items = {item.key: item for item in catalogue.figures() if item.experiment is not None}
+    kept = sorted(catalogue.STUDY.glob("**/record.json"))
     assert len(kept) > 60
     for path in kept:
         figure = f"{path.parent.parent.name}/{path.parent.name}"

@@ -18,13 +18,14 @@ import factories
 import priolane
 import smoke
 from fake_core import FakeCore
-from priolane import object_store, papers, store_requests
+from priolane import object_store, store_requests
 from priolane.cli import main
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.object_store import ObjectStore, display_name, open_output
 from priolane.settings import Settings
 from priolane.store_requests import Limits
+from priolane.study import catalogue
 from priolane.worker import JobResult
 
 URL = "failing://bucket/results"
@@ -327,8 +328,8 @@ def test_what_another_machine_has_finished_is_not_in_the_way(
 
 @pytest.mark.usefixtures("core")
 def test_many_figures_go_to_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [item for item in papers.figures() if item.key in ("nos2/fig1", "nos2/fig6")]
-    monkeypatch.setattr(papers, "figures", lambda: iter(found))
+    found = [item for item in catalogue.figures() if item.key in ("nos2/fig1", "nos2/fig6")]
+    monkeypatch.setattr(catalogue, "figures", lambda: iter(found))
     assert main(["reproduce", "nos2", "--jobs", "1", "-o", URL]) == 0
     assert {"nos2.html", "nos2-fig1/report.html", "nos2-fig6/grid.json"} <= names()
     assert len([name for name in names() if name.endswith("/run.json")]) == 32

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from priolane import InputError, papers
+from priolane import InputError
 from priolane.cli import main
 from priolane.experiment import Options, plan
-from priolane.report.readings import by_reading
 from priolane.results import load
+from priolane.study import catalogue
+from priolane.study.readings import by_reading
 
 FILE = """
 title = "Two readings"
@@ -58,8 +59,8 @@ def test_a_reading_has_runs_of_its_own(file: Path) -> None:
 def test_the_page_of_the_leading_reading_shows_the_claims_under_each(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    item = papers.PaperFigure(paper="own", id="two", name="Two", about="readings", experiment=file)
-    monkeypatch.setattr(papers, "find", lambda _: [item])
+    item = catalogue.PaperFigure(paper="own", id="two", name="Two", about="readings", experiment=file)
+    monkeypatch.setattr(catalogue, "find", lambda _: [item])
     out = tmp_path / "out"
     assert main(["reproduce", "own/two", "--reading", "all", "-o", str(out)]) == 0
     found = by_reading(load(out))

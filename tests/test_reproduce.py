@@ -17,13 +17,14 @@ from markupsafe import Markup
 
 from adversarial import ADVERSARIAL
 from fake_core import FakeCore
-from priolane import experiment, grid, papers
+from priolane import experiment, grid
 from priolane._core import InputError, RunFailed
 from priolane.cli import main
-from priolane.report.index import Entry, Index, write_index
 from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
 from priolane.results import Results, load
+from priolane.study import catalogue
+from priolane.study.index import Entry, Index, write_index
 from rings import cases
 from test_end_to_end import ended
 
@@ -60,19 +61,21 @@ bound = { of = "fct.all.dctcp", above = 0.0 }
 SIZES = {"nos2/one": "10kB", "nos2/two": "1MB", "top/one": "20kB"}
 
 
-def write_figure(directory: Path, key: str, size: str, measure: str = "1ms", drain: str = "true") -> papers.PaperFigure:
+def write_figure(
+    directory: Path, key: str, size: str, measure: str = "1ms", drain: str = "true"
+) -> catalogue.PaperFigure:
     paper, name = key.split("/")
     path = directory / f"{paper}-{name}.toml"
     text = FILE.replace("TITLE", f"About {key}").replace("SIZE", size)
     path.write_text(text.replace("MEASURE", measure).replace("DRAIN", drain), encoding="utf-8")
-    return papers.PaperFigure(paper, name, name, f"what {key} is", path)
+    return catalogue.PaperFigure(paper, name, name, f"what {key} is", path)
 
 
 @pytest.fixture
-def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[papers.PaperFigure]:
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[catalogue.PaperFigure]:
     """Two figures of a paper and one of another are all that there are; results go below `runs/`."""
     items = [write_figure(tmp_path, key, size) for key, size in SIZES.items()]
-    monkeypatch.setattr(papers, "figures", lambda: iter(items))
+    monkeypatch.setattr(catalogue, "figures", lambda: iter(items))
     monkeypatch.chdir(tmp_path)
     return items
 
@@ -147,7 +150,7 @@ def test_figures_that_have_runs_in_common_run_them_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items = [write_figure(tmp_path, key, "10kB") for key in ("nos2/one", "top/same")]
-    monkeypatch.setattr(papers, "figures", lambda: iter(items))
+    monkeypatch.setattr(catalogue, "figures", lambda: iter(items))
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "all", "--jobs", "1"]) == 0
     assert capsys.readouterr().out.startswith("2 figures, 4 runs")
@@ -161,7 +164,7 @@ SAME = ("nos2-one", "top-same")
 
 @pytest.mark.usefixtures("core")
 def test_a_figure_that_fails_leaves_the_others(
-    three: list[papers.PaperFigure], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    three: list[catalogue.PaperFigure], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_plan = grid.run_plan
 
@@ -170,7 +173,7 @@ def test_a_figure_that_fails_leaves_the_others(
             raise RunFailed("run 12: bytes are not conserved")
         return run_plan(planned, directory, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("priolane.reproduction.run_plan", failing)
+    monkeypatch.setattr("priolane.study.reproduction.run_plan", failing)
     assert main(["reproduce", "all", "--jobs", "1"]) == 1
     shown, errors = capsys.readouterr()
     assert errors == "priolane: failed: nos2/two: run 12: bytes are not conserved\n"
@@ -200,7 +203,7 @@ def test_nothing_is_run_over_a_page_or_a_directory_of_others(
 
 @pytest.mark.usefixtures("core")
 def test_a_mistake_in_one_file_is_found_before_any_runs(
-    three: list[papers.PaperFigure], monkeypatch: pytest.MonkeyPatch, core: FakeCore
+    three: list[catalogue.PaperFigure], monkeypatch: pytest.MonkeyPatch, core: FakeCore
 ) -> None:
     planned = experiment.plan
 
@@ -209,7 +212,7 @@ def test_a_mistake_in_one_file_is_found_before_any_runs(
             raise InputError(f"{path}: no such key")
         return planned(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("priolane.reproduction.plan", refusing)
+    monkeypatch.setattr("priolane.study.reproduction.plan", refusing)
     assert main(["reproduce", "all", "--jobs", "1"]) == 2
     assert core.ran == []
     assert not Path("runs").exists()
@@ -220,13 +223,13 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_reproduce import write_figure
-from priolane import papers
+from priolane.study import catalogue
 from priolane.cli import main
 here = Path(sys.argv[2])
 items = [write_figure(here, "nos2/short", "10kB"), write_figure(here, "top/long", "100GB", "100s", "false")]
 text = items[1].experiment.read_text().replace("seeds = 2", "seeds = 1")
 items[1].experiment.write_text(text)
-papers.figures = lambda: iter(items)
+catalogue.figures = lambda: iter(items)
 # The runs of the second figure leave one process for the page of the first.
 sys.exit(main(["reproduce", "all", "-o", str(here / "out"), "--jobs", "3"]))
 """
@@ -284,7 +287,7 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
 def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: str) -> None:
     pages = []
     for label in ("name", text):
-        item = papers.PaperFigure("nos2", "fig1", label, label, None)
+        item = catalogue.PaperFigure("nos2", "fig1", label, label, None)
         counts = {source: Counter({Verdict.REPRODUCED: 1}) for source in Source}
         done = Entry(item, tmp_path / "a b" / "report.html", Summary(label, 3, 2, counts, (label,), Markup()))
         failed = Entry(item, tmp_path / "c" / "report.html", failure=label)
@@ -298,7 +301,7 @@ def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: s
 def test_quick_figures_have_seeds_that_can_decide() -> None:
     # Two seeds have an interval that is wider than most differences, and one has none.
     few = {}
-    for figure in papers.find("all"):
+    for figure in catalogue.find("all"):
         assert figure.experiment is not None
         quick = tomllib.loads(figure.experiment.read_text(encoding="utf-8")).get("quick", {})
         seeds = quick.get("seeds", [])

@@ -14,8 +14,6 @@ import pytest
 
 import factories
 from priolane.figure.panels import describe
-from priolane.papers import STUDY
-from priolane.recorded_claims import claims_of
 from priolane.report.estimate import Average, Estimate
 from priolane.report.model import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
 from priolane.report.sentences import finding, reason_text, sentence, verdict_text
@@ -23,6 +21,8 @@ from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
 from priolane.results import load
+from priolane.study.catalogue import STUDY
+from priolane.study.recorded_claims import claims_of
 
 LOAD = "group.all.load.value"
 

@@ -16,12 +16,14 @@ import pytest
 from PIL import Image
 
 import browser
-from priolane import _core, papers, requirements
+from priolane import _core, requirements
 from priolane.keys import parts
-from priolane.record import records
+from priolane.study import catalogue
+from priolane.study.record import records
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import evidence_pages
 import links
 
@@ -96,14 +98,14 @@ def test_every_page_has_one_title(site: Path) -> None:
 
 def test_the_ledger_has_every_recorded_claim(site: Path) -> None:
     page = (site / "ledger.html").read_text(encoding="utf-8")
-    kept = list(records([item.key for item in papers.figures() if item.experiment is not None]))
+    kept = list(records([item.key for item in catalogue.figures() if item.experiment is not None]))
     assert page.count("<tr data-paper=") == sum(len(record.claims) for record in kept)
     assert all(record.grids[0]["digest"][:16] in page for record in kept)
 
 
 def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -> None:
     page = (site / "gallery.html").read_text(encoding="utf-8")
-    for item in papers.figures():
+    for item in catalogue.figures():
         if item.experiment is not None:
             assert f'id="{item.key.replace("/", "-")}"' in page, item.key
     assert page.count('<span class="verdict') >= 73
@@ -182,7 +184,7 @@ def test_what_a_page_says_without_the_site_is_not_on_the_site(site: Path) -> Non
 
 def test_pages_of_assumptions_have_readings_and_what_figures_take(site: Path) -> None:
     listed: set[str] = set()
-    for item in papers.figures():
+    for item in catalogue.figures():
         if item.experiment is None:
             continue
         page = (site / "assumptions" / f"{item.paper}.html").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from priolane.record import read_record
+from priolane.study.record import read_record
 
 FOLDER = os.environ.get("PRIOLANE_WHEEL")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="PRIOLANE_WHEEL names no folder of wheels: make check-wheel")

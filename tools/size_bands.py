@@ -1,6 +1,6 @@
 """Makes the flow sizes of PrioPlus's released generator, whose mix changes with the number of priorities.
 
-    python3 tools/size_bands.py workloads/web_search.csv 8 > study/papers/prioplus/fig11_bands/bands_8.csv
+    python3 tools/study/size_bands.py workloads/web_search.csv 8 > study/papers/prioplus/fig11_bands/bands_8.csv
 
 Sizes are cut into bands of one width. Each band offers the load times its part of the *flows*, not of the bytes: with
 f its part and m its mean size it starts flows at a rate proportional to f / m: bands of small flows get more of them.
@@ -53,7 +53,7 @@ def main() -> None:
     path, bands = Path(sys.argv[1]), int(sys.argv[2])
     law = banded(points(path.read_text(encoding="utf-8")), bands)
     print(f"# source: {path.name} in {bands} bands of one width, each with its part of the flows as its part")
-    print(f"# of the load (tools/size_bands.py); mean {mean_size(law) / 1e6:.3f} MB with linear interpolation")
+    print(f"# of the load (tools/study/size_bands.py); mean {mean_size(law) / 1e6:.3f} MB with linear interpolation")
     print("bytes,cdf")
     for size, part in law:
         print(f"{size:.0f},{part:.9g}")

@@ -1,6 +1,6 @@
 """Makes the flow lists of PrioPlus's released training of models (Fig. 12c).
 
-    python3 tools/training_lists.py study/papers/prioplus/fig12c
+    python3 tools/study/training_lists.py study/papers/prioplus/fig12c
 
 Three workers of a model form a ring. In an iteration each sends 2 (n - 1) / n of the model to the next one in one flow.
 A worker computes when the flow of the worker before it has arrived, and then begins its next iteration.
@@ -34,7 +34,7 @@ def rows(host: int, size: int, compute_ns: int) -> list[str]:
 
 def main(directory: Path) -> None:
     """Writes a list for each model."""
-    head = "# source: released configuration of Fig. 12c (tools/training_lists.py)\n"
+    head = "# source: released configuration of Fig. 12c (tools/study/training_lists.py)\n"
     for kind, (name, (size, compute_ns)) in enumerate(KINDS.items()):
         for model in range(MODELS_PER_KIND):
             listed = rows(kind * MODELS_PER_KIND + model, size, compute_ns)

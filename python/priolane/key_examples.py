@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from priolane import papers
 from priolane.experiment import toml_text
 from priolane.keys import EXPERIMENT, Key, Part, Value, parts
+from priolane.study import catalogue
 
 _HERE = Path(__file__).parent
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -106,8 +106,8 @@ def _files() -> tuple[tuple[str, Mapping[str, Any]], ...]:
     folders = {
         "schemes": "*.toml",
         "experiments/recipes": "*.toml",
-        "study/files/papers": papers.EXPERIMENT,
-        "study/files/ours": papers.EXPERIMENT,
+        "study/files/papers": catalogue.EXPERIMENT,
+        "study/files/ours": catalogue.EXPERIMENT,
         "experiments/validation": "*.toml",
     }
     paths = [path for folder, files in folders.items() for path in sorted((_HERE / folder).rglob(files))]

@@ -17,7 +17,7 @@ from markdown_text import code, plain, table
 from scheme_pages import assumption_titles, schemes
 
 import ledger
-from priolane import papers
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent.parent
 _ASSUMPTIONS = ROOT / "docs" / "assumptions"
@@ -37,7 +37,7 @@ class Figure:
 def _figures() -> tuple[Figure, ...]:
     return tuple(
         Figure(item.paper, item.key, tomllib.loads(item.experiment.read_text(encoding="utf-8")))
-        for item in papers.figures()
+        for item in catalogue.figures()
         if item.experiment is not None
     )
 
@@ -45,7 +45,7 @@ def _figures() -> tuple[Figure, ...]:
 def titles() -> dict[str, str]:
     """The path and the title of each page, for the navigation."""
     found = re.findall(r"^## \[(.+?)\]\((assumptions/\w+\.md)\)$", _list(), re.MULTILINE)
-    return {path: title for title, path in found} | {f"assumptions/{papers.OURS}.md": "Our own figures"}
+    return {path: title for title, path in found} | {f"assumptions/{catalogue.OURS}.md": "Our own figures"}
 
 
 def _list() -> str:
@@ -54,7 +54,10 @@ def _list() -> str:
 
 def pages() -> Iterator[tuple[str, str]]:
     """The page of our own figures, which no file below docs/ has, with its path."""
-    yield f"assumptions/{papers.OURS}.md", "\n".join(["# Our own figures: assumptions\n", *_of_figures(papers.OURS)])
+    yield (
+        f"assumptions/{catalogue.OURS}.md",
+        "\n".join(["# Our own figures: assumptions\n", *_of_figures(catalogue.OURS)]),
+    )
 
 
 def with_takers(text: str, page: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import links
 
-from priolane import papers
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent.parent
 _STUDY = ROOT / "study"
@@ -46,7 +46,7 @@ def by_figure() -> Mapping[str, str]:
 
 def of_paper(paper: str) -> list[str]:
     """The pages about the figures of a paper, in the order of the catalogue, then others."""
-    known = [item.key for item in papers.figures()]
+    known = [item.key for item in catalogue.figures()]
     names = [page.removeprefix("findings/").removesuffix(".md") for page in sources()]
     found = [name for name in sorted(names) if name.startswith(f"{paper}/")]
     ordered = sorted(found, key=lambda name: known.index(name) if name in known else len(known))

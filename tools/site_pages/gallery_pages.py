@@ -14,7 +14,7 @@ from markdown_text import plain, table
 
 import gallery
 import ledger
-from priolane import papers
+from priolane.study import catalogue
 
 
 @cache
@@ -28,7 +28,7 @@ def pictures() -> str:
     """Every figure with results as a thumbnail that leads to its page, by paper."""
     parts: list[str] = []
     for paper, items in groupby(
-        (item for item in papers.figures() if item.experiment is not None), lambda one: one.paper
+        (item for item in catalogue.figures() if item.experiment is not None), lambda one: one.paper
     ):
         parts.append(f"## {ledger.NAMES.get(paper, 'Our own figures')} {{ #{paper} }}\n")
         parts += ['<div class="thumbnails" markdown>\n', *(_thumbnail(item) for item in items), "\n</div>\n"]
@@ -37,11 +37,11 @@ def pictures() -> str:
 
 def cited_papers() -> str:
     """The papers whose figures are experiments: name, title, venue."""
-    rows = ((paper.name, paper.title, paper.venue or "–") for paper in papers.papers() if paper.id in ledger.NAMES)
+    rows = ((paper.name, paper.title, paper.venue or "–") for paper in catalogue.papers() if paper.id in ledger.NAMES)
     return table(("name", "title", "venue"), rows)
 
 
-def _thumbnail(item: papers.PaperFigure) -> str:
+def _thumbnail(item: catalogue.PaperFigure) -> str:
     """A figure as an entry of the grid: its picture and its name, which lead to its page, and its recorded verdicts."""
     to, record = _page(item), ledger_pages.record_of(item.key)
     name = f"`{item.key}`" if item.name == "ours" else f"{plain(item.name)}"
@@ -50,12 +50,12 @@ def _thumbnail(item: papers.PaperFigure) -> str:
     return f'- <a id="{_anchor(item.key)}"></a>{drawn}\n  **[{name}]({to})** {plain(item.about)}\n  {verdicts}'
 
 
-def _page(item: papers.PaperFigure) -> str:
+def _page(item: catalogue.PaperFigure) -> str:
     """The page of a figure: its finding, or its claims in the ledger."""
     return finding_pages.by_figure().get(item.key, f"ledger.md#{_anchor(item.key)}")
 
 
-def _shown(item: papers.PaperFigure) -> str:
+def _shown(item: catalogue.PaperFigure) -> str:
     """The small picture, which loads when it is scrolled to and says on hover which run it shows."""
     if item.key not in _runs():
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*"
@@ -66,7 +66,7 @@ def _shown(item: papers.PaperFigure) -> str:
 
 def figure(key: str, up: str) -> str:
     """The head of a finding: picture, recorded verdicts, command. `up` leads from the page to docs/."""
-    (item,) = [one for one in papers.figures() if one.key == key]
+    (item,) = [one for one in catalogue.figures() if one.key == key]
     record = ledger_pages.record_of(key)
     if record is None:
         raise KeyError(f"no record of {key}")
@@ -80,7 +80,7 @@ def figure(key: str, up: str) -> str:
     )
 
 
-def _picture(item: papers.PaperFigure, up: str) -> str:
+def _picture(item: catalogue.PaperFigure, up: str) -> str:
     if item.key not in _runs():
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
     return f"![{plain(item.about)}]({up}images/gallery/{gallery.name(item.key)})\n"
@@ -98,10 +98,10 @@ def _picture_run(key: str) -> Iterator[str]:
     yield f"The picture shows {run_shown}: {size}, digest `{digest[:16]}`"
 
 
-def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
+def _links(item: catalogue.PaperFigure, up: str) -> Iterator[str]:
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
     yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
-    file = papers.folder(Path("study"), item.key) / papers.EXPERIMENT
+    file = catalogue.folder(Path("study"), item.key) / catalogue.EXPERIMENT
     yield f"[experiment]({links.REPOSITORY}/blob/main/{file.as_posix()})"
 
 

@@ -9,7 +9,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent.parent
-for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools"):
+for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools" / "study"):
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
 

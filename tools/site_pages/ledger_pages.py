@@ -12,9 +12,9 @@ from markdown_text import code, table
 
 import ledger
 import reading_ledger
-from priolane import papers
-from priolane.record import READINGS, RECORD, Record, counts_text
 from priolane.report.model import Source, Verdict
+from priolane.study import catalogue
+from priolane.study.record import READINGS, RECORD, Record, counts_text
 
 ROOT = Path(__file__).parent.parent.parent
 _VALUES = 3
@@ -136,7 +136,7 @@ def runs() -> str:
 
 
 def _path(figure: str) -> str:
-    return (papers.folder(Path("study"), figure) / RECORD).as_posix()
+    return (catalogue.folder(Path("study"), figure) / RECORD).as_posix()
 
 
 @cache

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from priolane import _core, linux, papers
+from priolane import _core, linux
 from priolane.cli import arguments, show
 from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
@@ -15,6 +15,7 @@ from priolane.experiment import Options, Plan, experiment_name, plan
 from priolane.grid import run_plan
 from priolane.results import Results
 from priolane.settings import Settings
+from priolane.study import catalogue
 
 _MOST_SCALE = 1_000_000
 
@@ -125,7 +126,7 @@ def _file(chosen: argparse.Namespace) -> Path:
     path = Path(chosen.experiment)
     if path.suffix == ".toml" or path.exists():
         return path
-    found = None if papers.is_group(chosen.experiment) else papers.find(chosen.experiment)[0].experiment
+    found = None if catalogue.is_group(chosen.experiment) else catalogue.find(chosen.experiment)[0].experiment
     if found is None:
         raise _core.InputError(f"{path}: there is no such file, and no figure has this name; one is top/fig11")
     return found

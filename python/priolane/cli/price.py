@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane import papers, prices
+from priolane import prices
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
 from priolane.grid import run_grid
@@ -14,6 +14,7 @@ from priolane.prices import RunBills, WeightValue
 from priolane.report.model import point_text
 from priolane.report.numbers import short
 from priolane.results import Results
+from priolane.study import catalogue
 
 _CALIBRATE = "calibrate"
 _WEIGHT, _LOAD = "group.ds.w", "group.ds.load.value"
@@ -136,7 +137,7 @@ def _calibrate(chosen: argparse.Namespace) -> int:
 
 
 def _weight_values(name: str, load: str | None, chosen: argparse.Namespace) -> list[WeightValue]:
-    (item,) = papers.find(name)
+    (item,) = catalogue.find(name)
     if item.experiment is None:
         raise FileNotFoundError(f"the experiment {name}")
     out = chosen.out / item.id if chosen.out else None

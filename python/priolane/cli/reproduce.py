@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priolane import papers
 from priolane._core import InputError
 from priolane.backend import LOCAL
 from priolane.cli import FAILED, arguments, show
@@ -21,14 +20,15 @@ from priolane.object_store import display_name, open_output
 from priolane.plots.formats import formats_of
 from priolane.prediction import check, from_plans
 from priolane.printable import message
-from priolane.record import counts_text, read_record
 from priolane.report.model import Verdict
-from priolane.report.recorded import recorded
 from priolane.report.summary import Summary
-from priolane.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
+from priolane.study import catalogue
+from priolane.study.record import counts_text, read_record
+from priolane.study.recorded import recorded
+from priolane.study.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
 
 if TYPE_CHECKING:
-    from priolane.report.index import Entry
+    from priolane.study.index import Entry
 
 # The page of figures that are named one by one.
 _SEVERAL = "figures"
@@ -67,7 +67,7 @@ def execute(chosen: argparse.Namespace) -> int:
     """Reproduces the named items."""
     options = arguments.options(chosen)
     if chosen.list:
-        return _list(_wanted(chosen.names) if chosen.names else papers.figures(), options)
+        return _list(_wanted(chosen.names) if chosen.names else catalogue.figures(), options)
     if not chosen.names:
         raise InputError(
             "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
@@ -78,16 +78,16 @@ def execute(chosen: argparse.Namespace) -> int:
     drawn = formats_of(png=chosen.png, pdf=chosen.pdf)
     with open_output(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
         how = ReproductionOptions(settings, drawn, chosen.record, budget, lambda look: show.line(str(look)))
-        if len(wanted) > 1 or papers.is_group(chosen.names[0]):
-            names = tuple(name.removesuffix(f"/{papers.ALL}") for name in chosen.names)
+        if len(wanted) > 1 or catalogue.is_group(chosen.names[0]):
+            names = tuple(name.removesuffix(f"/{catalogue.ALL}") for name in chosen.names)
             return _run_many(names, wanted, base, (options, how))
         planned = plan_figures(wanted, base, options, base if chosen.out else None)
         return _run_one(planned, base, how, verbose=chosen.verbose)
 
 
-def _wanted(names: Sequence[str]) -> list[papers.PaperFigure]:
+def _wanted(names: Sequence[str]) -> list[catalogue.PaperFigure]:
     """The figures that the names mean, each once."""
-    return list({item.key: item for name in names for item in papers.find(name)}.values())
+    return list({item.key: item for name in names for item in catalogue.find(name)}.values())
 
 
 def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *, verbose: bool) -> int:
@@ -136,13 +136,13 @@ def _next_steps(done: Reproduction) -> list[str]:
 
 def _run_many(
     names: tuple[str, ...],
-    wanted: Sequence[papers.PaperFigure],
+    wanted: Sequence[catalogue.PaperFigure],
     base: Path,
     asked: tuple[Options, ReproductionOptions],
 ) -> int:
     """Several figures, or all of a paper: a line for each as it is done, then how many claims have each verdict."""
     from priolane.report.generator import refuse_replacing  # noqa: PLC0415 - slow to load
-    from priolane.report.index import Entry, Index, write_index  # noqa: PLC0415
+    from priolane.study.index import Entry, Index, write_index  # noqa: PLC0415
 
     options, how = asked
     name = names[0] if len(names) == 1 else _SEVERAL
@@ -168,10 +168,10 @@ def _run_many(
 
 def _title(name: str) -> str:
     """The title of the page of all figures of a paper, or of all."""
-    titles = {papers.ALL: "All figures", papers.OURS: "Our own figures", _SEVERAL: "Several figures"}
+    titles = {catalogue.ALL: "All figures", catalogue.OURS: "Our own figures", _SEVERAL: "Several figures"}
     if name in titles:
         return titles[name]
-    return f"All figures of {papers.names()[name]}"
+    return f"All figures of {catalogue.names()[name]}"
 
 
 def _announcement(planned: Sequence[Figure], how: ReproductionOptions) -> str:
@@ -210,7 +210,7 @@ def _failed(done: Reproduction) -> int:
 
 def _counts(entries: "Sequence[Entry]") -> None:
     """The number of claims with each verdict, paper by paper, and our own claims apart."""
-    from priolane.report.index import counts  # noqa: PLC0415
+    from priolane.study.index import counts  # noqa: PLC0415
 
     rows = [
         [name, f"{done} of {many}", *(str(tally[verdict]) for verdict in Verdict)]
@@ -219,7 +219,7 @@ def _counts(entries: "Sequence[Entry]") -> None:
     show.table(["claims of", "figures", *(verdict.value for verdict in Verdict)], rows)
 
 
-def _list(items: Iterable[papers.PaperFigure], options: Options) -> int:
+def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> int:
     rows = []
     for item in items:
         state, cost = item.state, "-"

@@ -27,13 +27,13 @@ from priolane.report.overview_page import page_tables, scheme_tables
 from priolane.report.overview_text import notes
 from priolane.report.page_figures import PageFigures, ShownFigure
 from priolane.report.published import printed
-from priolane.report.readings import by_reading
-from priolane.report.recorded import recorded
 from priolane.report.sentences import finding, reason_text
 from priolane.report.slowest import slowest
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.report.templates import figure_script, own, render, styled
 from priolane.results import Results
+from priolane.study.readings import by_reading
+from priolane.study.recorded import recorded
 
 _MANY = 4
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from priolane._core import InputError
 
-STUDY = Path(__file__).parent / "study" / "files"
+STUDY = Path(__file__).parent / "files"
 """The study: a folder for each figure, and what papers have in common. In the repository it is study/."""
 EXPERIMENT = "figure.toml"
 """The name of the experiment file in the folder of a figure."""

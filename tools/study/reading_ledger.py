@@ -7,9 +7,9 @@ smaller sizes than those of the ledger, as each reading takes as many runs as th
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from priolane.record import Record
 from priolane.report.estimate import Estimate
 from priolane.report.model import Verdict
+from priolane.study.record import Record
 
 
 def tables(found: Sequence[Record], ledger: Sequence[Record]) -> str:

@@ -13,12 +13,13 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from priolane import _core, papers
+from priolane import _core
 from priolane.files import write_whole
 from priolane.report.generator import GENERATOR
 from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
 from priolane.report.templates import render, styled
+from priolane.study import catalogue
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Entry:
     `summary` is `None` before the figure is done; `failure` says why it was not.
     """
 
-    item: papers.PaperFigure
+    item: catalogue.PaperFigure
     page: Path
     summary: Summary | None = None
     failure: str = ""
@@ -66,7 +67,7 @@ def write_index(path: Path, index: Index) -> None:
 def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Counter[Verdict]]]:
     """The number of claims of each paper with each verdict, with its figures done and asked for; last our own on
     all."""
-    for paper, name in papers.names().items():
+    for paper, name in catalogue.names().items():
         of_paper = [entry for entry in entries if entry.item.paper == paper]
         if of_paper:
             yield name, _done(of_paper), _tally(of_paper, Source.PAPER)
@@ -91,7 +92,7 @@ class _Group:
 
 
 def _groups(index: Index, directory: Path) -> Iterator[_Group]:
-    for paper, name in papers.names().items():
+    for paper, name in catalogue.names().items():
         entries = [entry for entry in index.entries if entry.item.paper == paper]
         if entries:
             yield _Group(

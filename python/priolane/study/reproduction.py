@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from priolane import papers
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.backend import LOCAL
 from priolane.budget import Budget
@@ -22,12 +21,13 @@ from priolane.experiment import Options, Plan, plan
 from priolane.grid import Watcher, run_grid, run_plan
 from priolane.object_store import display_name
 from priolane.pool import ProcessPool
-from priolane.record import write_record
-from priolane.report.readings import ALL, directory_of
 from priolane.report.summary import Summary, write_and_summarize
 from priolane.results import Results
 from priolane.sequential import Look, run_until_decided
 from priolane.settings import Settings
+from priolane.study import catalogue
+from priolane.study.readings import ALL, directory_of
+from priolane.study.record import write_record
 
 # Figures that are under way together: while one waits for its last run or its page, another one's runs go on.
 _AT_ONCE = 4
@@ -47,7 +47,7 @@ class Grid:
 class Figure:
     """The figure to reproduce, with its options: one grid, or one for each reading, the leading one first."""
 
-    item: papers.PaperFigure
+    item: catalogue.PaperFigure
     options: Options
     grids: tuple[Grid, ...]
 
@@ -86,7 +86,7 @@ class Reproduction:
 
 
 def plan_figures(
-    items: Sequence[papers.PaperFigure], base: Path, options: Options, out: Path | None = None
+    items: Sequence[catalogue.PaperFigure], base: Path, options: Options, out: Path | None = None
 ) -> list[Figure]:
     """Plans the figures, each in a directory below `base`, or in `out` if that is given for one figure.
 

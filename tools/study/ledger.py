@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from priolane import papers
-from priolane.record import RECORD, Record, records
 from priolane.report.estimate import Estimate
 from priolane.report.model import Source, Verdict
+from priolane.study import catalogue
+from priolane.study.record import RECORD, Record, records
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
 BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
-NAMES = {paper: name for paper, name in papers.names().items() if paper != papers.OURS}
+NAMES = {paper: name for paper, name in catalogue.names().items() if paper != catalogue.OURS}
 # How many times the recorded seeds would decide a claim, by the bound of each row of the table.
 _SEED_ROWS = (2, 4, 16)
 _SEEDS = re.compile(r"(?:about|more than|to) (\d+) seeds|seeds or many more")
@@ -88,7 +88,7 @@ def _lacks(reason: str, seeds: int) -> str:
             return row
     needed = _SEEDS.search(reason)
     if needed is None:
-        raise SystemExit(f"tools/ledger.py knows no row for the reason {reason!r}")
+        raise SystemExit(f"tools/study/ledger.py knows no row for the reason {reason!r}")
     times = int(needed[1]) / seeds if needed[1] else math.inf
     return next((row for row, most in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= most), _seed_rows()[-1])
 
@@ -102,13 +102,13 @@ def readme(text: str, found: Sequence[Record]) -> str:
     return before + BEGIN + sentence(found) + END + after
 
 
-def shipped(directory: Path = papers.STUDY, file: str = RECORD) -> list[Record]:
+def shipped(directory: Path = catalogue.STUDY, file: str = RECORD) -> list[Record]:
     """The records, in the order of the catalogue."""
     return list(records([item.key for _, items in _by_paper() for item in items], directory, file))
 
 
-def _by_paper() -> Iterator[tuple[str, list[papers.PaperFigure]]]:
-    everything = [item for item in papers.figures() if item.experiment is not None]
+def _by_paper() -> Iterator[tuple[str, list[catalogue.PaperFigure]]]:
+    everything = [item for item in catalogue.figures() if item.experiment is not None]
     for paper in dict.fromkeys(item.paper for item in everything):
         yield paper, [item for item in everything if item.paper == paper]
 

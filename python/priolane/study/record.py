@@ -17,10 +17,10 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
-from priolane.papers import STUDY, folder
 from priolane.report.estimate import Estimate
 from priolane.report.model import Claim, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
+from priolane.study.catalogue import STUDY, folder
 
 RECORD = "record.json"
 """The name of the record in the folder of a figure."""

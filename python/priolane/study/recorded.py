@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from priolane import papers
-from priolane.record import counts_text, read_record
-from priolane.recorded_claims import claims_of
 from priolane.results import Results
+from priolane.study import catalogue
+from priolane.study.record import counts_text, read_record
+from priolane.study.recorded_claims import claims_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def recorded(results: Results) -> Recorded:
     Raises `InputError` if the record cannot be read.
     """
     source = results.source
-    item = next((item for item in papers.figures() if item.experiment == source), None)
+    item = next((item for item in catalogue.figures() if item.experiment == source), None)
     leading = {None, *(reading.name for reading in results.readings if reading.leads)}
     if item is None or results.options.reading not in leading:
         return Recorded()

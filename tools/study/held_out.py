@@ -1,7 +1,7 @@
 """Judges every claim of a figure twice, with each half of its seeds: `make held-out RESULTS=DIR`.
 
 `DIR` is what `priolane reproduce PAPER/all -o DIR` filled, with a directory PAPER-FIG for each figure. A verdict flips
-if one half reproduces a claim and the other contradicts it. Writes the counts in docs/evidence/held_out.json, keeps
+if one half reproduces a claim and the other contradicts it. Writes the counts in study/held_out.json, keeps
 those of other figures, and prints what docs/validation.md says of them.
 """
 
@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import ledger
-from priolane import _core, papers
-from priolane.record import Record, results_version
+from priolane import _core
 from priolane.results import Results, load
+from priolane.study import catalogue
+from priolane.study.record import Record, results_version
 
-ROOT = Path(__file__).parent.parent
-KEPT = ROOT / "docs" / "evidence" / "held_out.json"
+ROOT = Path(__file__).parent.parent.parent
+KEPT = ROOT / "study" / "held_out.json"
 PAGE = ROOT / "docs" / "validation.md"
 FEWEST_SEEDS = 8
 """Seeds of a figure below which halves decide nothing."""
@@ -89,7 +90,7 @@ def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
 
 def halves(directory: Path) -> Iterator[Judged]:
     """The figures below `directory` with enough seeds."""
-    for item in papers.figures():
+    for item in catalogue.figures():
         there = directory / item.key.replace("/", "-")
         if item.experiment is None or not (there / "report.html").is_file():
             continue
@@ -130,7 +131,7 @@ def summary(listed: Sequence[Row]) -> str:
 def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
     """Rows of the figures that there are, in their order: those just judged, and those kept of the others."""
     new = {**kept, **{one.figure: one.row() for one in judged}}
-    return [new[item.key] for item in papers.figures() if item.key in new]
+    return [new[item.key] for item in catalogue.figures() if item.key in new]
 
 
 def main() -> int:

@@ -15,11 +15,11 @@ from typing import Any
 
 from PIL import Image
 
-from priolane import papers
 from priolane._core import InputError
 from priolane.results import Results, load
+from priolane.study import catalogue
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 PICTURES = ROOT / "docs" / "images" / "gallery"
 RUNS = PICTURES / "runs.json"
 MOST_BYTES = 120_000
@@ -53,7 +53,7 @@ def make_thumbnail(picture: Path) -> bytes:
 
 def find_finished(directory: Path) -> Iterator[tuple[str, Results]]:
     """The figures of the catalogue that have results and a picture below `directory`."""
-    for item in papers.figures():
+    for item in catalogue.figures():
         there = directory / item.key.replace("/", "-")
         if item.experiment is not None and (there / "figures" / "figure.png").is_file():
             yield item.key, load(there)
@@ -74,7 +74,7 @@ def make(directory: Path, to: Path = PICTURES) -> list[str]:
         (to / name(figure)).write_bytes(make_thumbnail(results.directory / "figures" / "figure.png"))
         runs[figure] = describe_runs(results)
         made.append(figure)
-    ordered = {item.key: runs[item.key] for item in papers.figures() if item.key in runs}
+    ordered = {item.key: runs[item.key] for item in catalogue.figures() if item.key in runs}
     listed.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     return made
 
