@@ -14,7 +14,7 @@ def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Makes the file of `results` that of nos2/fig6, whose record contradicts their first claim."""
     item = catalogue.PaperFigure("nos2", "fig6", "Fig. 6", "", Path(results.source))
     first = results.report.claims[0]
-    claim = {
+    claim: dict[str, object] = {
         "section": first.section,
         "says": first.text,
         "source": "paper",
@@ -24,6 +24,10 @@ def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
         "alone": "contradicted",
         "direction": "none",
         "reason": "",
+        "reason_code": "",
+        "seeds_needed": None,
+        "lead": False,
+        "flags": [],
         "measured": [],
         "compared": [],
     }

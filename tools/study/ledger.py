@@ -5,7 +5,6 @@ its ledger of the same records (tools/site_pages/ledger_pages.py).
 """
 
 import math
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +22,11 @@ BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
 NAMES = {paper: name for paper, name in catalogue.names().items() if paper != catalogue.OURS}
 # How many times the recorded seeds would decide a claim, by the bound of each row of the table.
 _SEED_ROWS = (2, 4, 16)
-_SEEDS = re.compile(r"(?:about|more than|to) (\d+) seeds|seeds or many more")
+# By the code of the reason why a claim is undecided; every other reason is the number of seeds.
 _NOT_SEEDS = {
-    "the means are not monotone": "the means are not monotone: more seeds decide only if they become so",
-    "requested load": "the offered load is not the requested one",
-    "the same value": "all seeds have the same value",
+    "monotone": "the means are not monotone: more seeds decide only if they become so",
+    "load": "the offered load is not the requested one",
+    "same_count": "all seeds have the same value",
 }
 
 
@@ -64,7 +63,7 @@ def undecided(found: Sequence[Record]) -> str:
     for record in found:
         for claim in record.claims:
             if claim["verdict"] == Verdict.UNDECIDED.value:
-                tally[_lacks(claim["reason"], len(record.grids[0]["seeds"]))] += 1
+                tally[_lacks(claim, len(record.grids[0]["seeds"]))] += 1
     rows = [*_seed_rows(), *_NOT_SEEDS.values()]
     lines = [
         f"## What the {tally.total()} undecided claims lack\n",
@@ -81,16 +80,14 @@ def _seed_rows() -> list[str]:
     return [f"up to {most} times the seeds" for most in _SEED_ROWS] + [f"more than {_SEED_ROWS[-1]} times the seeds"]
 
 
-def _lacks(reason: str, seeds: int) -> str:
-    """The row of the table for a reason of a verdict, with the seeds that are recorded."""
-    for part, row in _NOT_SEEDS.items():
-        if part in reason:
-            return row
-    needed = _SEEDS.search(reason)
-    if needed is None:
-        raise SystemExit(f"tools/study/ledger.py knows no row for the reason {reason!r}")
-    times = int(needed[1]) / seeds if needed[1] else math.inf
-    return next((row for row, most in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= most), _seed_rows()[-1])
+def _lacks(claim: Mapping[str, Any], seeds: int) -> str:
+    """The row of the table for an undecided claim, with the seeds that are recorded."""
+    if claim["reason_code"] in _NOT_SEEDS:
+        return _NOT_SEEDS[claim["reason_code"]]
+    # Without an estimate, more are needed than the verdict looks for.
+    _, most = claim["seeds_needed"] or (None, None)
+    times = math.inf if most is None else most / seeds
+    return next((row for row, bound in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= bound), _seed_rows()[-1])
 
 
 def readme(text: str, found: Sequence[Record]) -> str:

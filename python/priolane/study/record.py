@@ -9,7 +9,7 @@ versions is what has changed. Numbers have six digits.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
         "title": grids[0].report.title,
         "command": command,
         "results": results_version(),
-        "grids": [_grid(results) for results in grids],
+        "grids": [_grid(results, _claim if len(grids) == 1 else _brief_claim) for results in grids],
     }
     path = _path(directory, figure, RECORD if len(grids) == 1 else READINGS)
     try:
@@ -139,7 +139,7 @@ def results_version() -> int:
     return int(found[1])
 
 
-def _grid(results: Results) -> dict[str, Any]:
+def _grid(results: Results, as_json: Callable[[Claim], dict[str, Any]]) -> dict[str, Any]:
     report, options = results.report, results.options
     leading = next((reading.name for reading in results.readings if reading.leads), None)
     return {
@@ -149,7 +149,7 @@ def _grid(results: Results) -> dict[str, Any]:
         "looks": max(report.planned_looks, len(report.looks)),
         "runs": len(results.runs),
         "digest": report.digest,
-        "claims": [_claim(claim) for claim in report.claims],
+        "claims": [as_json(claim) for claim in report.claims],
     }
 
 
@@ -170,6 +170,20 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],
         "measured": [_measured(item) for item in claim.measured],
         "compared": [_compared(item) for item in claim.contrasts],
+    }
+
+
+def _brief_claim(claim: Claim) -> dict[str, Any]:
+    """The parts of a claim that are compared between readings, with its value if it has one only."""
+    value = ("unit", "mean", "low", "high", "seeds")
+    compared = [_measured(item) for item in claim.contrasts]
+    return {
+        "section": claim.section,
+        "says": claim.text,
+        "source": claim.source.value,
+        "asked": claim.criterion,
+        "verdict": claim.verdict.value,
+        "compared": [{key: compared[0][key] for key in value}] if len(compared) == 1 else [],
     }
 
 
