@@ -1,50 +1,79 @@
-"""Seeds and runs that the pages of findings state, against the records of their figures."""
+"""Numbers of findings, which the site takes from the records of their figures."""
 
-import re
+import dataclasses
+import sys
 from pathlib import Path
+from typing import Any
 
-from priolane.study.record import read_record
+import pytest
 
-FINDINGS = Path(__file__).parent.parent / "study" / "papers"
+from priolane.study.record import Record, read_record
 
-_FIGURE = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILINE)
-# `16 seeds (80 runs)`, `eight seeds (1,440 runs; four were judged before)`. A line may end at any of the spaces.
-_SIZE = re.compile(r"\b([\d,]+|[a-z]+)\s+seeds\s+\(([\d,]+)\s+runs\b")
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def number(text: str) -> int:
-    """A number in digits, or one up to ten in letters."""
-    return _WORDS.index(text) + 1 if text in _WORDS else int(text.replace(",", ""))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+import finding_pages
+import record_values
 
 
-def stated_sizes(page: str) -> list[tuple[int, int]]:
-    """The seeds and runs that a page states as `16 seeds (80 runs)`. Other runs are named in other words."""
-    return [(number(seeds), number(runs)) for seeds, runs in _SIZE.findall(page)]
+def item(what: str, mean: float, unit: str = "1", **at: Any) -> dict[str, Any]:
+    return {"what": what, "at": at, "unit": unit, "mean": mean, "low": 0.9 * mean, "high": 1.1 * mean}
 
 
-def recorded_size(figure: str) -> tuple[int, int]:
-    """The seeds and runs of the record of a figure, in its leading reading."""
-    record = read_record(figure)
-    assert record is not None, f"{figure} has a finding and no record"
-    return len(record.grids[0]["seeds"]), record.grids[0]["runs"]
+@pytest.fixture
+def record() -> Record:
+    claims = [
+        {"compared": [item("gain.all.a", 1.5, load=0.5), item("gain.all.a", 1.25, load=0.8)], "measured": []},
+        {"compared": [item("rate.all.a", 7.0, "Gbit/s", group={"theta": "7Gbps"})], "measured": []},
+        {"compared": [], "measured": [item("fct.all.a", 0.0123, "s"), item("loss.all.a", 0.5)]},
+    ]
+    return Record("p/fig", "", "", 6, ({"seeds": [1, 2, 3], "runs": 1234, "claims": claims},))
 
 
-def test_sizes_are_found_in_the_forms_that_pages_have() -> None:
-    assert stated_sizes("At the default size with eight seeds (40 runs), hosts that mark:") == [(8, 40)]
-    assert stated_sizes("with 72 seeds (4,608\nruns; 24 were judged before; reading `reno`)") == [(72, 4608)]
-    assert stated_sizes("(12 seeds). By flow (five seeds, measured before), and 24 seeds, 120 runs") == []
+@pytest.mark.parametrize(
+    ("placeholder", "text"),
+    [
+        ("{{ seeds }} seeds ({{ runs }} runs)", "three seeds (1,234 runs)"),
+        ('{{ value("gain.all.a", at="0.8") }}', "1.25 [1.12, 1.38]"),
+        ('{{ value("rate.all.a", at="7Gbps", digits=1, unit="Gbps") }}', "7.0 Gbps [6.3, 7.7]"),
+        ('{{ value("fct.all.a", digits=1, unit="ms") }}', "12.3 ms [11.1, 13.5]"),
+        ('{{ value("loss.all.a", digits=0, to="%") }}', "50 [45, 55]"),
+        ("no placeholder, { #anchor }\n", "no placeholder, { #anchor }\n"),
+    ],
+)
+def test_a_placeholder_becomes_the_number_of_the_record(record: Record, placeholder: str, text: str) -> None:
+    assert record_values.filled(placeholder, record) == text
 
 
-def test_findings_state_the_seeds_and_runs_of_their_records() -> None:
-    figures, stated = {}, {}
-    for path in sorted(FINDINGS.rglob("*.md")):
-        page = path.read_text(encoding="utf-8")
-        if named := _FIGURE.findall(page):
-            name = path.relative_to(FINDINGS).as_posix()
-            figures[name] = named
-            if sizes := stated_sizes(page):
-                stated[name] = sizes
-    assert len(figures) > 60
-    assert len(stated) >= 0.9 * len(figures), sorted(figures.keys() - stated.keys())
-    assert stated == {name: [recorded_size(figure) for figure in figures[name]] for name in stated}
+def test_a_number_changes_with_the_record(record: Record) -> None:
+    (grid,) = record.grids
+    other = dataclasses.replace(record, grids=({**grid, "seeds": list(range(24))},))
+    assert record_values.filled("{{ seeds }}", other) == "24"
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "message"),
+    [
+        ('{{ value("gain.all.b") }}', "is 0 values of the record, which has no point"),
+        ('{{ value("gain.all.a") }}', "is 2 values of the record, which has 0.5; 0.8"),
+        ('{{ value("gain.all.a", at="0.6") }}', "is 0 values"),
+        ('{{ value("fct.all.a", unit="kB") }}', "s is not shown in 'kB'"),
+        ("{{ seed }}", "'seed' is undefined"),
+        ("{{ value(", "the finding of p/fig: "),
+    ],
+)
+def test_a_placeholder_that_stands_for_no_number_is_refused(record: Record, placeholder: str, message: str) -> None:
+    with pytest.raises(record_values.NoSuchValue, match=message):
+        record_values.filled(placeholder, record)
+
+
+def test_every_finding_is_filled_in_and_states_the_seeds_of_its_record() -> None:
+    texts = dict(finding_pages.pages())
+    assert [page for page, text in texts.items() if "{{" in text] == []
+    stated = 0
+    for page, source in finding_pages.sources().items():
+        if not source.endswith("finding.md"):
+            continue
+        record = read_record(page.removeprefix("findings/").removesuffix(".md"))
+        assert record is not None, page
+        seeds = record_values.filled("{{ seeds }} seeds ({{ runs }} runs", record)
+        stated += seeds in " ".join(texts[page].split())
+    assert stated >= 60

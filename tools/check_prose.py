@@ -23,7 +23,8 @@ _ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _COMMENT = re.compile(r"<!--.*?-->")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_CODE = re.compile(r"`[^`]*`")
+# Code, and placeholders for numbers of records.
+_CODE = re.compile(r"`[^`]*`|\{\{.*?\}\}")
 _URL = re.compile(r"<?https?://\S+")
 _ABBREVIATION = re.compile(r"\b(Figs?|Eqs?|Secs?|Sect|Alg|No|e\.g|i\.e|vs|al|cf|ca)\.(?=\s)")
 _END = re.compile(r"(?<=[.!?])[\"”)*_]*\s+(?=[A-Z*\"“(\d])|;\s*<br>")
@@ -40,7 +41,7 @@ _FORMS = (
     (re.compile(r"\d%"), "a percentage without its space", "95 %"),
 )
 # What users read.
-_FOR_USERS = ("docs/", "README.md")
+_FOR_USERS = ("docs/", "study/", "README.md")
 # Comparisons, before which "is no" is idiomatic: "is no longer than".
 _MORE = (
     "more|less|fewer|longer|shorter|faster|slower|larger|smaller|better|worse|later|earlier|"

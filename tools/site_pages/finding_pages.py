@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import links
+import record_values
 
 from priolane.study import catalogue
+from priolane.study.record import read_record
 
 ROOT = Path(__file__).parent.parent.parent
 _STUDY = ROOT / "study"
@@ -33,9 +35,22 @@ def site() -> links.Site:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Every page of findings, with its path below docs/."""
+    """Every page of findings with the numbers of its record, and with its path below docs/.
+
+    Raises `record_values.NoSuchValue` for a placeholder that stands for no number.
+    """
     for page, source in sources().items():
-        yield page, site().with_links((ROOT / source).read_text(encoding="utf-8"), page, source)
+        text = (ROOT / source).read_text(encoding="utf-8")
+        if source.endswith(f"/{_FINDING}"):
+            text = _filled(text, page.removeprefix("findings/").removesuffix(".md"))
+        yield page, site().with_links(text, page, source)
+
+
+def _filled(text: str, figure: str) -> str:
+    record = read_record(figure)
+    if record is None:
+        raise record_values.NoSuchValue(f"{figure} has a finding and no record")
+    return record_values.filled(text, record)
 
 
 @cache

@@ -16,6 +16,7 @@ for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools" / "study"):
 import finding_pages  # noqa: E402
 import links  # noqa: E402
 import pages  # noqa: E402
+import record_values  # noqa: E402
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -26,7 +27,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
-    for name, text in pages.generated().items():
+    try:
+        generated = pages.generated()
+    except (links.BrokenLink, record_values.NoSuchValue) as error:
+        raise PluginError(str(error)) from error
+    for name, text in generated.items():
         if files.get_file_from_path(name) is not None:
             raise PluginError(f"docs/{name}: the site makes this page. Remove the file.")
         files.append(File.generated(config, name, content=text))
