@@ -1,19 +1,22 @@
 """The flows of an answer: a recorded list, or flows that are drawn, from an experiment or from sizes and a load."""
 
+import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.advice.fabric import Fabric, in_class
+from priolane.advice.fabric import Fabric
 from priolane.advice.flow_list import EXPERIMENT, GROUP, FlowList, flow_list, read_flows
 from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording
 from priolane.advice.windows import MOST, TIMES_LONGEST
 from priolane.experiment import Options, check, toml_text
+from priolane.quantity import picoseconds
+from priolane.report.numbers import format_value
 
 SIZES = "web_search"
 LOAD = 0.5
@@ -25,6 +28,7 @@ _FIRST = 2_000
 _MOST = 400_000
 # The span of what is drawn, in times that the largest flow takes alone: completions take some times as long.
 _SPAN = 3 * TIMES_LONGEST * (MOST + 1)
+_PS_PER_NS = 1000
 # How long they may take to start: the number of flows ends the list.
 _LIMIT_S = 10_000
 
@@ -84,23 +88,28 @@ class Traffic:
             return self._from_sizes(fabric, goals)
         if self.file.suffix.lower() != EXPERIMENT:
             return read_flows(self.file)
-        text = _core.drawn(self.file, Options().to_json())
-        names = [group["name"] for group in check(self.file)["merged"]["group"]]
-        return flow_list(self.file, BytesIO(text.encode()), names)
+        first = self._of_experiment(self.file, Options())
+        factor = _needed(first, fabric, goals) / len(first)
+        stated = check(self.file)["merged"]["time"].get("measure")
+        if factor <= 1 or stated is None:
+            return first
+        longer = f"{math.ceil(factor * picoseconds(str(stated)) / _PS_PER_NS)}ns"
+        found = self._of_experiment(self.file, Options(sets=(("time.measure", toml_text(longer)),)))
+        if len(found) <= len(first):
+            return first
+        span = format_value(found.span_s, "s")
+        drawn = f"{self.file}: flows are drawn for {span}, longer than the file's `time.measure`: goals need as many"
+        return replace(found, unused=(*found.unused, drawn))
+
+    @staticmethod
+    def _of_experiment(file: Path, options: Options) -> FlowList:
+        text = _core.drawn(file, options.to_json())
+        names = [group["name"] for group in check(file, options)["merged"]["group"]]
+        return flow_list(file, BytesIO(text.encode()), names)
 
     def _from_sizes(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowList:
         """As many flows as the classes of the goals need, and windows that are long enough."""
-        first = self._draw(fabric, _FIRST)
-        needed = _FIRST
-        for goal in goals:
-            part = in_class(first.sizes, fabric.classes.get(goal.size_class, {})).mean()
-            if part > 0:
-                needed = max(needed, round((MOST + 1) * goal.quantity.least / part))
-        rate = fabric.host_rate
-        if rate is not None:
-            alone_ns = 8e9 * float(first.sizes.max()) / rate
-            needed = max(needed, round(_FIRST * _SPAN * alone_ns / first.span_ns))
-        return self._draw(fabric, min(needed, _MOST))
+        return self._draw(fabric, _needed(self._draw(fabric, _FIRST), fabric, goals))
 
     def _draw(self, fabric: Fabric, count: int) -> FlowList:
         sizes = self.sizes or SIZES
@@ -129,6 +138,21 @@ class Traffic:
             except InputError as error:
                 raise InputError(_about(str(error), path, sizes, fabric)) from None
         return flow_list(Path(f"{self.name}.csv"), BytesIO(text.encode()), [GROUP])
+
+
+def _needed(first: FlowList, fabric: Fabric, goals: Sequence[Goal]) -> int:
+    """The number of flows, of which `first` are some, that classes of goals need and that take long enough to start."""
+    needed = len(first)
+    largest = 0.0
+    for goal in goals:
+        chosen = first.in_class(fabric.classes.get(goal.size_class, {}))
+        if chosen.any():
+            needed = max(needed, round((MOST + 1) * goal.quantity.least / chosen.mean()))
+            largest = max(largest, float(first.sizes[chosen].max()))
+    if fabric.host_rate is not None:
+        alone_ns = 8e9 * largest / fabric.host_rate
+        needed = max(needed, round(len(first) * _SPAN * alone_ns / first.span_ns))
+    return min(needed, _MOST)
 
 
 def _about(message: str, path: Path, sizes: str, fabric: Fabric) -> str:
