@@ -110,12 +110,13 @@ def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: s
 
 def _bound(goal: Goal, values: Sequence[Jackknife | None]) -> Sizes | None:
     """The bound in the scale of values, with and without each window; `None` where no candidate has a value."""
-    known = [of.values for of in values if of is not None and of.is_finite]
+    stated = [of for of in values if of is not None]
+    known = [of.values for of in stated if of.is_finite]
+    own = goal.bound if goal.quantity.is_part else math.log(goal.bound)
+    if stated and not goal.is_relative:
+        return np.full(len(stated[0].values), own)
     if not known:
         return None
-    own = goal.bound if goal.quantity.is_part else math.log(goal.bound)
-    if not goal.is_relative:
-        return np.full(len(known[0]), own)
     best = (np.max if goal.quantity.is_large_good else np.min)(np.stack(known), axis=0)
     scaled: Sizes = best * own if goal.quantity.is_part else best + own
     return scaled
