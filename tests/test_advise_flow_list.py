@@ -129,7 +129,7 @@ def test_a_group_needs_a_name(tmp_path: Path, name: str, message: str) -> None:
 
 def test_more_groups_than_experiments_have_are_refused(tmp_path: Path) -> None:
     rows = [(nth, 0, 1, 1000, f"g{nth % 17}") for nth in range(100)]
-    with pytest.raises(InputError, match="17 names in the column `group`. Use at most 16"):
+    with pytest.raises(InputError, match=r"17 names in the column `group`\. Use at most 16"):
         read_flows(write_flows(tmp_path, rows, "start_ns,src,dst,bytes,group"))
 
 

@@ -10,7 +10,8 @@ uses that link, so
   link (Schrage, "A proof of the optimality of the shortest remaining processing time discipline", 1968): this bounds
   means and goodput.
 
-The same holds for hosts that send. `alone` compares a goal with the same flows each alone in the network, which runs
+The same holds for hosts that send. A flow that waits for others may start when no other flow does: it is bounded by its
+own transmission time. `alone` compares a goal with the same flows each alone in the network, which runs
 measure.
 """
 
@@ -31,6 +32,8 @@ _NS = 1e-9
 _ENDS = (("dst", "receive"), ("src", "send"))
 # Lengths of the times in which starts are counted, in bounds of a goal.
 _LENGTHS = (1.0, 4.0, 16.0, 64.0)
+# Sums of times are rounded: what is longer by less is as long.
+_ROUNDED = 1 + 1e-9
 _PER_MILLE = {"fct_p50": 500, "fct_p95": 950, "fct_p99": 990, "fct_p999": 999}
 
 
@@ -96,13 +99,15 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
         chosen &= np.isfinite(flows.columns["deadline_ns"])
         allowed = (flows.columns["deadline_ns"] - flows.at_ns) * _NS
     payload = 8 * flows.sizes / float(fabric.host_rate or math.inf)
-    work = _Work(flows.columns[end][chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
+    # Flows that wait are alone at hosts of their own.
+    host = np.where(flows.waiting, -1 - np.arange(len(flows)), flows.columns[end])
+    work = _Work(host[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
     count = len(work.work_s)
     name = goal.size_class
     if quantity.is_of_deadlines or quantity.metric in _PER_MILLE:
         late = _late(work)
         part = goal.bound if quantity.is_of_deadlines else 1 - _PER_MILLE[quantity.metric] / 1000
-        if late <= part * count:
+        if late <= part * count * _ROUNDED:
             return None
         what = "their deadlines" if quantity.is_of_deadlines else goal.format(goal.bound)
         return (
@@ -112,10 +117,10 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
     if quantity.metric not in ("fct", "goodput"):
         return None
     least = math.fsum(_shortest_first(work.start_s[of], work.work_s[of]) for of in work.hosts())
-    if quantity.metric == "fct" and least / count > goal.bound:
+    if quantity.metric == "fct" and least / count > goal.bound * _ROUNDED:
         return f"the mean of {count} flows of {name} is at least {goal.format(least / count)}"
     most = 8 * quantity.factor * float(flows.sizes[chosen].sum()) / least
-    if quantity.metric == "goodput" and most < goal.bound:
+    if quantity.metric == "goodput" and most * _ROUNDED < goal.bound:
         return f"goodput of {count} flows of {name} is at most {goal.format(most)}"
     return None
 
@@ -127,7 +132,7 @@ def _late(work: _Work) -> int:
 
 def _late_at(work: _Work, of: Mask) -> int:
     start, need, allowed = work.start_s[of], work.work_s[of], work.allowed_s[of]
-    surely = need > allowed
+    surely = need > allowed * _ROUNDED
     longest = float(allowed[~surely].max(initial=0.0))
     if longest <= 0:
         return int(surely.sum())
@@ -144,7 +149,7 @@ def _late_in_cells(start: Sizes, need: Sizes, allowed: Sizes, length: float) -> 
         here = cells == cell
         room = float((start[here] + allowed[here]).max() - start[here].min())
         ascending = np.sort(need[here])
-        late += len(ascending) - int(np.searchsorted(np.cumsum(ascending), room, side="right"))
+        late += len(ascending) - int(np.searchsorted(np.cumsum(ascending), room * _ROUNDED, side="right"))
     return late
 
 

@@ -92,6 +92,11 @@ class FlowList:
         """Whether any flow waits for others."""
         return any(self.after)
 
+    @property
+    def waiting(self) -> Mask:
+        """The flows that wait for others."""
+        return np.asarray([bool(text) for text in self.after] or np.zeros(len(self)), dtype=bool)
+
     def has(self, column: str) -> bool:
         """Whether any flow has a value in a column."""
         return column in self.columns and bool(np.isfinite(self.columns[column]).any())
