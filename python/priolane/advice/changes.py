@@ -180,7 +180,8 @@ def _of_port(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
 
 def _of_classes(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
     found = set()
-    if then["assign"]["kind"] != "none" and then["assign"] != now["assign"]:
+    marks = "dscp" in requires(then) and "dscp" not in requires(now)
+    if marks or (then["assign"]["kind"] != "none" and then["assign"] != now["assign"]):
         found.add(Step.DSCP)
     if then["host"]["kind"] not in _PLAIN_HOSTS and then["host"] != now["host"]:
         found.add(Step.HOST_QDISC)
