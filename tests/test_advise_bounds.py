@@ -18,9 +18,7 @@ from priolane.advice.goals import read_goals
 
 RATE_BPS = 8e9
 """A byte takes a nanosecond."""
-FABRIC = cast(
-    Fabric, SimpleNamespace(host_rate=RATE_BPS, classes={"small": {"to": "20kB"}, "bulk": {"above": "20kB"}})
-)
+FABRIC = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, classes={"small": {"to": "20kB"}, "bulk": {"above": "20kB"}}))
 Job = tuple[int, int, int]
 """Start, transmission time and instant from which it is late, in nanoseconds."""
 
