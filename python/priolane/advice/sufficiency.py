@@ -90,11 +90,11 @@ def _largest_of(context: AdviceContext, goal: Goal) -> float:
 
 
 def _too_few(goal: Goal, count: int, flows: FlowList) -> Insufficient | None:
-    kind = "coflow" if goal.quantity.is_of_coflows else "flow"
-    kind += " with a deadline" if goal.quantity.is_of_deadlines else ""
+    one = "coflow" if goal.quantity.is_of_coflows else "flow"
+    deadline = " with a deadline" if goal.quantity.is_of_deadlines else ""
     if count == 0:
         return Insufficient(
-            f"no {kind} of {flows.path} is in the class {goal.size_class}",
+            f"no {one}{deadline} of {flows.path} is in the class {goal.size_class}",
             "Use a list with such flows, or a goal of another class",
         )
     least = goal.quantity.least * (FEWEST + 1)
@@ -102,6 +102,6 @@ def _too_few(goal: Goal, count: int, flows: FlowList) -> Insufficient | None:
         return None
     longer = format_value(flows.span_s * least / count, "s")
     return Insufficient(
-        f"{goal.name} rests on {count} flows of {flows.path}, where {least} are needed",
+        f"{goal.name} rests on {count} {one}{'' if count == 1 else 's'}{deadline} of {flows.path}, where {least} are needed",
         f"Use a list of {longer} at least, or a goal that fewer flows decide, such as mean.{goal.size_class}",
     )
