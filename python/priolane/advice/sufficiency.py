@@ -101,7 +101,8 @@ def _too_few(goal: Goal, count: int, flows: FlowList) -> Insufficient | None:
     if count >= least:
         return None
     longer = format_value(flows.span_s * least / count, "s")
+    counted = f"{count} {one}{'' if count == 1 else 's'}{deadline}"
     return Insufficient(
-        f"{goal.name} rests on {count} {one}{'' if count == 1 else 's'}{deadline} of {flows.path}, where {least} are needed",
+        f"{goal.name} rests on {counted} of {flows.path}, where {least} are needed",
         f"Use a list of {longer} at least, or a goal that fewer flows decide, such as mean.{goal.size_class}",
     )

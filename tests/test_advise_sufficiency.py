@@ -1,0 +1,163 @@
+"""What a list cannot tell: each reason with its cure, found before runs, and the border to what it can."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advise_files import FABRIC, write_fabric, write_flows
+from priolane._core import InputError
+from priolane.advice import sufficiency
+from priolane.advice.doubts import find_doubts
+from priolane.advice.request import AdviceContext, Request, read
+from priolane.advice.sufficiency import Insufficient
+from priolane.advice.traffic import Traffic
+from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST
+
+LEAST = 100
+"""The flows of a window that a p99 takes."""
+
+
+def _context(
+    folder: Path,
+    *goals: str,
+    small: int = 1000,
+    bulk: int = 0,
+    span_ns: int = 10**9,
+    sampling: int | None = None,
+    coflow: bool = False,
+) -> AdviceContext:
+    """The question about so many flows of 2 kB, and of 2 MB, evenly over `span_ns`; all are one coflow or none is."""
+    count = small + bulk
+    sizes = [2_000_000] * bulk + [2_000] * small
+    header = "start_ns,src,dst,bytes" + (",coflow" if coflow else "")
+    # The span ends just after the last start.
+    rows = [(nth * (span_ns - 1) // (count - 1), nth % 48, (nth + 7) % 48, size) for nth, size in enumerate(sizes)]
+    flows = write_flows(folder, [(*row, 7) if coflow else row for row in rows], header)
+    fabric = write_fabric(folder, FABRIC)
+    return read(Request(Traffic(flows), fabric, folder / "out", goals=goals, sampling=sampling), lambda _: None)
+
+
+def _lacking(context: AdviceContext) -> Insufficient:
+    found = sufficiency.before_runs(context)
+    assert found is not None
+    return found
+
+
+def test_a_list_that_can_tell_lacks_nothing(tmp_path: Path) -> None:
+    assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms")) is None
+
+
+def test_a_class_without_flows_cannot_be_judged(tmp_path: Path) -> None:
+    found = _lacking(_context(tmp_path, "p99.small < 1ms", "goodput.bulk > 90%"))
+    assert found.reason.endswith("flows.csv is in the class bulk")
+    assert found.reason.startswith("no flow of ")
+    assert found.cure == "Use a list with such flows, or a goal of another class"
+    assert str(found) == f"{found.reason}. {found.cure}"
+
+
+def test_a_percentile_takes_so_many_flows_and_not_one_less(tmp_path: Path) -> None:
+    least = LEAST * (FEWEST + 1)
+    assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", small=least)) is None
+    found = _lacking(_context(tmp_path, "p99.small < 1ms", small=least // 2))
+    assert f"fct_p99.small rests on {least // 2} flows of" in found.reason
+    assert f"where {least} are needed" in found.reason
+    # Twice as many flows take twice the time.
+    assert found.cure.startswith("Use a list of 2.00 s at least, or a goal that fewer flows decide, such as mean.small")
+    assert sufficiency.before_runs(_context(tmp_path, "mean.small < 1ms", small=least // 2)) is None
+    assert _lacking(_context(tmp_path, "p99.small < 1ms", small=least - 1))
+
+
+def test_a_sampled_list_cannot_tell_whoever_says_so(tmp_path: Path) -> None:
+    found = _lacking(_context(tmp_path, "p99.small < 1ms", sampling=1000))
+    assert found.reason.startswith("1 packet in 1000 of ")
+    assert "--sizes NAME --load PART" in found.cure
+    assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", sampling=1)) is None
+    (tmp_path / "flows.report.json").write_text(json.dumps({"format": "sflow", "sampling": 4096}), encoding="utf-8")
+    assert _lacking(_context(tmp_path, "p99.small < 1ms")).reason.startswith("1 packet in 4096 of ")
+
+
+def test_windows_are_longer_than_the_largest_flow_takes_alone(tmp_path: Path) -> None:
+    # 2 MB at 25 Gbit/s take 640 us, and six windows twice that.
+    least_ns = round(TIMES_LONGEST * (FEWEST + 1) * 640_000) + 1
+    enough = _context(tmp_path, "goodput.bulk > 90%", bulk=100, span_ns=least_ns)
+    assert sufficiency.before_runs(enough) is None
+    found = _lacking(_context(tmp_path, "goodput.bulk > 90%", bulk=100, span_ns=least_ns - 2))
+    assert "the largest flow of a goal takes 640 us alone: its parts depend on each other" in found.reason
+    assert found.cure == "Use a list of 7.68 ms at least"
+    # Goals of small flows do not wait for bulk flows.
+    assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", bulk=100, span_ns=least_ns - 2)) is None
+
+
+def test_what_runs_show_may_be_too_long_and_what_never_ends_is_no_length(tmp_path: Path) -> None:
+    context = _context(tmp_path, "p99.small < 1ms")
+    longest = 1.0 / (TIMES_LONGEST * (FEWEST + 1))
+    assert sufficiency.too_short(context, longest, "flows take") is None
+    assert sufficiency.too_short(context, longest * 1.001, "flows take") is not None
+    assert sufficiency.too_short(context, float("inf"), "flows take") is None
+
+
+@pytest.mark.parametrize(
+    ("small", "longest_s", "count"),
+    [
+        # A window for each 100 flows, and one that is not read.
+        (1000, 1e-4, 9),
+        (1099, 1e-4, 9),
+        (1100, 1e-4, 10),
+        (100_000, 1e-4, MOST),
+        # Windows of twice 10 % of the list, and of twice 4 %.
+        (100_000, 0.1, FEWEST),
+        (100_000, 0.04, 11),
+        (100_000, 0.0, MOST),
+    ],
+)
+def test_there_are_as_many_windows_as_flows_and_times_allow(
+    tmp_path: Path, small: int, longest_s: float, count: int
+) -> None:
+    context = _context(tmp_path, "p99.small < 1ms", small=small)
+    found = sufficiency.windows(context, longest_s)
+    assert found.count == count
+    assert found.end_ns >= context.flows.span_ns
+
+
+def test_coflows_and_flows_with_deadlines_are_counted_as_such(tmp_path: Path) -> None:
+    # 1000 flows of one coflow are one coflow.
+    found = _lacking(_context(tmp_path, "cct.all < 1ms", coflow=True))
+    assert "cct.all rests on 1 coflow of" in found.reason
+    assert "where 48 are needed" in found.reason
+    rows = [(nth * 1000, nth % 48, (nth + 7) % 48, 2000, nth * 1000 + 10**6 if nth < 119 else "") for nth in range(600)]
+    flows = write_flows(tmp_path, rows, "start_ns,src,dst,bytes,deadline_ns")
+    fabric = write_fabric(tmp_path)
+    request = Request(Traffic(flows), fabric, tmp_path / "out", goals=("deadline_missed.small < 5%",))
+    found = _lacking(read(request, lambda _: None))
+    assert "deadline_miss_rate.small rests on 119 flows with a deadline of" in found.reason
+    assert "where 120 are needed" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        ("cct.all < 1ms", r"flows\.csv names no coflows\. Use a list with the column `coflow`, or a goal of flows"),
+        ("deadline_missed.all < 1%", r"has a deadline\. Use a list with the column `deadline_ns`, or another goal"),
+        ("p99.medium < 1ms", "there is no class 'medium'; one of small, bulk, all"),
+    ],
+)
+def test_a_goal_of_what_the_list_has_not_is_a_mistake(tmp_path: Path, goal: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        _context(tmp_path, goal)
+
+
+def test_metrics_are_shown_besides_goals_where_the_list_has_enough_flows(tmp_path: Path) -> None:
+    shown = _context(tmp_path, "mean.all < 1ms", bulk=100).shown
+    assert [goal.name for goal in shown] == ["fct_p99.small", "goodput.bulk"]
+    assert [goal.name for goal in _context(tmp_path, "mean.all < 1ms", small=99, bulk=1).shown] == []
+
+
+def test_few_flows_and_coarse_starts_are_doubted(tmp_path: Path) -> None:
+    few = list(find_doubts(_context(tmp_path, "p99.small < 1ms", small=999).flows, None))
+    assert few == ["the list has 999 flows: tails rest on few of them"]
+    assert not list(find_doubts(_context(tmp_path, "p99.small < 1ms", small=1000).flows, None))
+    rows = [(nth // 6 * 1000, nth % 48, (nth + 7) % 48, 2000) for nth in range(1200)]
+    flows = write_flows(tmp_path, rows)
+    context = read(Request(Traffic(flows), write_fabric(tmp_path), tmp_path / "out"), lambda _: None)
+    assert any("200 instants for 1200 flows" in doubt for doubt in find_doubts(context.flows, None))
