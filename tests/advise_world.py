@@ -6,8 +6,10 @@ of that class. Under strict priority by size that is the load of small flows; by
 of bulk flows; in one queue all load counts. How hosts sort makes no difference, as no host has flows of both kinds.
 """
 
+import json
 import random
 from pathlib import Path
+from typing import Any
 
 SMALL = (5_000, 10_000, 20_000)
 BULK = 200_000
@@ -60,3 +62,20 @@ def write(
     text = FABRIC.replace("QUEUES", str(queues)).replace("MODULE", str(kernel_module).lower())
     fabric.write_text(text, encoding="utf-8")
     return flows, fabric
+
+
+def arguments(folder: Path, *more: str) -> list[str]:
+    """The words of the command for the flows and the fabric of a folder."""
+    files = [str(folder / "flows.csv"), "--fabric", str(folder / "fabric.toml")]
+    return ["advise", *files, "-o", str(folder / "out"), "--jobs", "1", *more]
+
+
+def asked(*goals: str) -> list[str]:
+    """The words of goals."""
+    return [word for goal in goals for word in ("--goal", goal)]
+
+
+def answer(folder: Path) -> dict[str, Any]:
+    """The answer that the command left."""
+    read: dict[str, Any] = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
+    return read

@@ -160,8 +160,8 @@ def test_a_proof_has_its_numbers() -> None:
     # 50 of 100 flows of 1 us fit into 50 us, and one in a hundred may be late.
     assert found.goal.name == "fct_p99.small"
     assert found.proof == (
-        "of 100 flows of small, at least 50 (50 %) end after 50.0 us, where 1.00 % may, even if nothing else used the "
-        "links of hosts that receive, 8.00 Gbit/s"
+        "of 100 flows of small, at least 50 (50.0 %) end after 50.0 us, where 1.00 % may, even if nothing else used "
+        "the links of hosts that receive, 8.00 Gbit/s"
     )
     assert not _proofs(flows, "p99.small < 99us")
 

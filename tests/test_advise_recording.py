@@ -7,7 +7,8 @@ import pytest
 
 import advise_world
 from priolane import cli
-from priolane.advice.flow_blocks import find_doubts, read_flows
+from priolane.advice.doubts import find_doubts
+from priolane.advice.flow_list import read_flows
 from priolane.advice.recording import Recording, read_recording
 from priolane.advice.traffic import Traffic
 
@@ -28,7 +29,7 @@ def _imported(folder: Path, text: str, *arguments: str) -> Path:
 
 def test_late_coarse_and_missing_starts_are_doubted(tmp_path: Path) -> None:
     flows = _imported(tmp_path, VPC)
-    found = find_doubts(read_flows(flows), None)
+    found = list(find_doubts(read_flows(flows), None))
     assert [doubt.split(":")[0] for doubt in found] == [
         "starts are known to 1 s only",
         "the recording states starts up to 60 s late, each by its own delay",
@@ -52,7 +53,7 @@ def test_samples_are_doubted_and_their_beginnings_assumed(tmp_path: Path) -> Non
         for nth in range(1200)
     )
     flows = _imported(tmp_path, header + rows)
-    found = find_doubts(read_flows(flows), None)
+    found = list(find_doubts(read_flows(flows), None))
     assert [doubt.split(":")[0] for doubt in found] == [
         "the flows were sampled, 1 packet in 4096",
         "the recording states starts up to 1 s late, each by its own delay",
@@ -60,7 +61,7 @@ def test_samples_are_doubted_and_their_beginnings_assumed(tmp_path: Path) -> Non
     (assumed,) = Traffic(file=flows).assumed
     assert assumed.startswith("flows begin where the recording shows them first")
     # What the user says of sampling comes first.
-    assert "1 packet in 10:" in find_doubts(read_flows(flows), 10)[0]
+    assert "1 packet in 10:" in next(find_doubts(read_flows(flows), 10))
 
 
 def test_lists_of_simulators_and_without_reports_are_not_doubted(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_lists_of_simulators_and_without_reports_are_not_doubted(tmp_path: Path)
     trace = "".join(f"{nth} {nth + 1} 0 0 {nth % 9 + 2} 0 0 {nth % 5} {nth % 5 + 1}\n" for nth in range(1200))
     flows = _imported(tmp_path, trace)
     assert read_recording(flows).tick_s == 1
-    assert find_doubts(read_flows(flows), None) == ()
+    assert list(find_doubts(read_flows(flows), None)) == []
     assert Traffic(file=flows).assumed == ()
     (tmp_path / "flows.report.json").unlink()
     assert read_recording(flows) == Recording()
@@ -81,19 +82,40 @@ def test_a_report_that_is_none_says_nothing(report: str, tmp_path: Path) -> None
 
 
 def test_the_answer_has_what_the_recording_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    advise_world.write(tmp_path, 1, 300)
+    advise_world.write(tmp_path, 1, 1100)
     report = {
         "format": "vpc",
-        "flows": 300,
-        "midstream": 30,
+        "flows": 1100,
+        "midstream": 110,
         "tick_ps": 10**12,
         "late_ps": 6 * 10**13,
         "spread_ps": 10**12,
     }
     (tmp_path / "flows.report.json").write_text(json.dumps(report))
-    command = ["advise", str(tmp_path / "flows.csv"), "--fabric", str(tmp_path / "fabric.toml")]
-    assert cli.main([*command, "--goal", "p99.small < 1ms", "--budget", "2e7hops", "-o", str(tmp_path / "out")]) == 0
+    # A goal that links exclude: the answer takes no run.
+    assert cli.main([*advise_world.arguments(tmp_path, "--explain"), "--goal", "p99.small < 1us"]) == 0
     shown = capsys.readouterr().out
     assert "uncertain: the recording states starts up to 60 s late" in shown
-    assert "uncertain: 30 flows (10 %) began before the recording" in shown
+    assert "uncertain: 110 flows (10 %) began before the recording" in shown
     assert "assumed: flows that start at one instant of the recording start evenly over 1 s" in shown
+
+
+def test_a_sampled_recording_and_coarse_starts_are_doubted(tmp_path: Path) -> None:
+    header = "ts,te,td,sa,da,sp,dp,pr,flg,ipkt,ibyt"
+    rows = [
+        f"2024-01-01 00:00:{nth % 10:02d}.000,2024-01-01 00:00:{nth % 10:02d}.500,0.5,10.0.0.{nth % 7 + 1},"
+        f"10.0.1.{nth % 5 + 1},{1000 + nth},80,TCP,.AP.SF,{nth % 9 + 2},{(nth % 9 + 2) * 900}"
+        for nth in range(1200)
+    ]
+    record = tmp_path / "netflow.csv"
+    record.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    path = tmp_path / "flows.csv"
+    assert cli.main(["import", "nfdump", str(record), "--sampling", "1000", "-o", str(path)]) == 0
+    flows = read_flows(path)
+    found = list(find_doubts(flows, None))
+    assert any("1 packet in 1000" in doubt for doubt in found)
+    assert any("10 instants" in doubt for doubt in found)
+    # The same list without a word of its sampling, unless the user says it.
+    (tmp_path / "flows.report.json").unlink()
+    assert not any("sampled" in doubt for doubt in find_doubts(flows, None))
+    assert any("1 packet in 50" in doubt for doubt in find_doubts(flows, 50))

@@ -1,8 +1,10 @@
 """Flows that `priolane advise` draws: from sizes and a load, or as an experiment starts them."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import advise_world
@@ -11,6 +13,7 @@ from priolane import _core, cli
 from priolane.advice.fabric import read_fabric
 from priolane.advice.goals import read_goals
 from priolane.advice.traffic import LOAD, SIZES, Traffic
+from priolane.advice.windows import MOST, TIMES_LONGEST
 from priolane.experiment import Options
 from priolane.results import load
 
@@ -28,15 +31,26 @@ def folder(tmp_path: Path) -> Path:
 def test_drawn_flows_offer_the_load_with_the_sizes_that_are_stated(folder: Path) -> None:
     fabric = read_fabric(folder / "fabric.toml", None, None)
     goals, _ = read_goals(["p99.small < 1ms"])
-    table = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).table(fabric, goals)
-    # 24 blocks with 100 flows of at most 20 kB, which all flows are.
-    assert len(table.rows) == 2400
-    assert set(table.rows["bytes"]) == {5000, 15000}
-    # 12 hosts with 10 Gbit/s, in bytes a second. A Poisson process of 2400 arrivals varies by 1/sqrt(2400), 2 %.
-    offered = table.sizes.sum() / table.span_s / (12 * 10e9 / 8)
+    flows = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).flows(fabric, goals)
+    # 25 windows with 100 flows of at most 20 kB, which all flows are.
+    assert len(flows) == 2500
+    assert set(flows.sizes.tolist()) == {5000, 15000}
+    # 12 hosts with 10 Gbit/s, in bytes a second. A Poisson process of 2500 arrivals varies by 1/sqrt(2500), 2 %.
+    offered = flows.sizes.sum() / flows.span_s / (12 * 10e9 / 8)
     assert offered == pytest.approx(0.4, rel=0.1)
-    again = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).table(fabric, goals)
-    assert again.rows.equals(table.rows)
+    again = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).flows(fabric, goals)
+    assert again.columns.keys() == flows.columns.keys()
+    assert all(np.array_equal(of, again.columns[name]) for name, of in flows.columns.items())
+
+
+def test_drawn_flows_span_windows_that_are_longer_than_the_largest_takes(folder: Path) -> None:
+    # One flow in 1000 has 10 MB, which take 8 ms of 10 Gbit/s; goals of small flows alone would need 2500 flows.
+    (folder / "sizes.csv").write_text("bytes,cdf\n5000,0.999\n5000,0.999\n10000000,0.999\n10000000,1\n")
+    fabric = read_fabric(folder / "fabric.toml", None, None)
+    goals, _ = read_goals(["p99.small < 1ms"])
+    flows = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).flows(fabric, goals)
+    assert flows.sizes.max() == 10_000_000
+    assert flows.span_s >= TIMES_LONGEST * (MOST + 1) * 8e-3
 
 
 def test_what_is_not_stated_is_taken_from_what_is_published_and_named() -> None:
@@ -74,13 +88,13 @@ def test_an_experiment_gives_the_flows_that_its_groups_start(folder: Path) -> No
     path.write_text(EXPERIMENT)
     fabric = read_fabric(folder / "fabric.toml", None, None)
     goals, _ = read_goals(["cct.all < 1ms"])
-    table = Traffic(file=path).table(fabric, goals)
+    flows = Traffic(file=path).flows(fabric, goals)
     lines = _core.drawn(path, Options().to_json()).splitlines()
     assert lines[0] == "start_ns,src,dst,bytes,group,coflow"
-    assert table.groups == ("jobs",)
-    assert len(table.rows) == len(lines) - 1
+    assert flows.groups == ("jobs",)
+    assert len(flows) == len(lines) - 1
     # Two senders and two receivers: four flows each.
-    assert set(table.rows.groupby("coflow").size()) == {4}
+    assert set(Counter(flows.columns["coflow"].tolist()).values()) == {4}
 
 
 _BOUND = 0.02
@@ -133,13 +147,14 @@ def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> 
     answer = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
     # Four answers take 20 us of the receiver's line, a packet before them 1 us; in one queue, 60 kB take 50 us.
     missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in answer["ranking"]}
-    assert answer["possible"]
-    assert missed[answer["advice"]] <= _BOUND < 2 * _BOUND < missed["dctcp"]
-    names = {one.name for one in advice.candidates}
+    assert answer["kind"] == "change"
+    assert missed[answer["advice"]] <= _BOUND < 2 * _BOUND < missed["today"]
+    assert advice.judging is not None
+    names = {one.name for one in advice.judging.candidates}
     assert {"deadlines", "tenants2", "tenants2_wfq1"} <= names
     # The bound has no queues: 60 us are enough for each answer alone.
     assert answer["alone"]["deadline_miss_rate.answers"] == 0
-    assert answer["sensitivity"][1]["refused"] is None, "20 % more load"
+    assert answer["sensitivity"][0]["refused"] is None, "20 % more load"
     results = load(tenants / "out" / "runs" / "judged")
     assert {group["name"] for group in results.experiment["group"]} == {"bulk", "answers"}
 
@@ -210,6 +225,6 @@ def test_an_answer_for_sizes_and_a_load_says_what_was_assumed(folder: Path) -> N
         out=folder / "out",
     )
     answer = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
-    assert answer["advice"] == advice.ranking[0].candidate.name
+    assert answer["kind"] == advice.kind.value
     assert any("drawn, not recorded" in line for line in answer["assumed"])
     assert not any("published" in line for line in answer["assumed"])

@@ -111,7 +111,7 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
             return None
         what = "their deadlines" if quantity.is_of_deadlines else goal.format(goal.bound)
         return (
-            f"of {count} flows of {name}, at least {late} ({100 * late / count:.2g} %) end after {what}, where "
+            f"of {count} flows of {name}, at least {late} ({short(100 * late / count)} %) end after {what}, where "
             f"{short(100 * part)} % may"
         )
     if quantity.metric not in ("fct", "goodput"):

@@ -1,0 +1,227 @@
+"""Every kind of answer of `priolane advise`, and what the user's preferences change of it."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import advise_world
+import priolane
+from advise_files import write_flows
+from advise_world import arguments, asked
+from priolane import cli
+from priolane.advice.answer import Kind
+
+# Runs of one fixture are shared by its tests, in one worker.
+pytestmark = pytest.mark.xdist_group("advise_kinds")
+
+BUDGET = ("--budget", "4e6hops")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with flows and a fabric, whose runs the questions share."""
+    made = tmp_path_factory.mktemp("kinds")
+    advise_world.write(made, 1, 900, kernel_module=False, queues=2)
+    return made
+
+
+def _answer(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert cli.main(arguments(folder, *BUDGET, "--json", *words)) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_nothing_is_to_be_changed_where_today_surely_meets_the_goals(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = _answer(folder, capsys, *asked("p99.small < 20ms"))
+    assert (found["kind"], found["advice"]) == ("change nothing", "today")
+    assert found["headline"].startswith("change nothing: newreno, which runs now, meets all goals: fct_p99.small is ")
+    assert found["ranking"][0]["scheme"] == found["chosen"] == "today"
+    # Others are better, and cost something.
+    assert (
+        found["ranking"][0]["metrics"]["fct_p99.small"]["mean"]
+        > found["ranking"][-1]["metrics"]["fct_p99.small"]["mean"]
+    )
+
+
+def test_the_cheapest_change_leads_unless_a_dearer_one_gains_enough(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = asked("p99.small < 500us")
+    found = _answer(folder, capsys, *goal)
+    # DCTCP takes marking and another congestion control, a ladder takes queues and DSCP besides.
+    assert (found["kind"], found["advice"]) == ("change", "dctcp")
+    assert found["ranking"][1]["changes"] == ["switch_marking", "congestion_control"]
+    dearer = _answer(folder, capsys, "--least-gain", "0.3", *goal)
+    assert (dearer["kind"], dearer["advice"]) == ("change", "size2_class")
+    tails = {one["scheme"]: one["metrics"]["fct_p99.small"]["mean"] for one in dearer["ranking"]}
+    assert tails["size2_class"] < 0.7 * tails["dctcp"]
+    # No candidate gains 99 %.
+    assert _answer(folder, capsys, "--least-gain", "0.99", *goal)["advice"] == "dctcp"
+
+
+def test_what_runs_today_decides_what_is_a_change(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _answer(folder, capsys, "--today", "dctcp", *asked("p99.small < 500us"))
+    assert found["kind"] == "change nothing"
+    assert found["headline"].startswith("change nothing: dctcp, which runs now, meets all goals")
+    assert not any("[today]" in line for line in found["assumed"])
+
+
+def test_what_is_not_wanted_is_not_tried(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _answer(folder, capsys, "--without", "size2_class", *asked("p99.small < 100us"))
+    assert (found["kind"], found["advice"]) == ("change", "sent2_class")
+    assert "size2_class" not in {one["scheme"] for one in found["ranking"]} | found["ended"].keys()
+    # A scheme is left out with all candidates that it is the base of.
+    bare = _answer(folder, capsys, "--without", "dctcp", *asked("p99.small < 20ms"))
+    assert {one["scheme"] for one in bare["ranking"]} == {"today", "newreno"}
+
+
+def test_steps_are_told_in_the_users_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--steps", "congestion_control,switch_queue", *asked("p99.small < 100us")]
+    found = _answer(folder, capsys, *words)
+    assert found["ranking"][1]["changes"] == ["congestion_control", "switch_queue", "dscp", "switch_marking"]
+
+
+def test_the_first_seed_is_the_users(tmp_path: Path) -> None:
+    files = advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    advice = priolane.advise(*files, goals=["p99.small < 20ms"], budget="4e6hops", seed=5, out=tmp_path / "out")
+    assert advice.judging is not None
+    seeds = list(range(5, 5 + advice.judging.seeds))
+    assert f"seeds = {seeds}" in advice.experiment.read_text(encoding="utf-8")
+
+
+def test_links_prove_a_goal_impossible_before_any_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    found = _answer(tmp_path, capsys, *asked("p99.small < 1us"))
+    assert (found["kind"], found["advice"]) == ("impossible", None)
+    # 899 small flows, the smallest of which takes 4 us.
+    assert found["impossible"]["p99.small < 1us"].startswith(
+        "of 899 flows of small, at least 899 (100 %) end after 1.00"
+    )
+    assert found["headline"].startswith("proved impossible: of 899 flows of small")
+    assert not (tmp_path / "out" / "runs").exists()
+    assert "ranking" not in found
+
+
+def test_flows_alone_prove_a_goal_impossible(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Small flows have 11.7 kB in the mean: 9.3 us on the links of hosts, where they hardly meet. Headers, the last
+    # packet's second link and 2 us of delay are what runs add.
+    found = _answer(folder, capsys, *asked("mean.small < 12us"))
+    assert found["kind"] == "impossible"
+    assert found["impossible"]["mean.small < 12us"].endswith("with each flow alone in the network")
+
+
+def test_none_of_those_tried_has_the_nearest_and_what_would_help(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = _answer(folder, capsys, "--without", "size2_class", *asked("p99.small < 25us"))
+    assert (found["kind"], found["advice"], found["chosen"]) == ("none of those tried", None, "sent2_class")
+    assert "tried meets all goals; the nearest is sent2_class" in found["headline"]
+    assert "times off the bound of 25.0 us" in found["headline"]
+    assert all("missed" in one["goals"].values() for one in found["ranking"])
+    missing = {tuple(one["missing"]): one for one in found["remedies"]}
+    assert ("switch.queues",) in missing or ("host.user_stack",) in missing
+    for one in missing.values():
+        assert one["metrics"]["fct_p99.small"]["mean"] is not None
+    # The nearest to the goals is first.
+    misses = [one["metrics"]["fct_p99.small"]["mean"] for one in found["remedies"]]
+    assert misses == sorted(misses)
+
+
+def test_an_interval_on_both_sides_of_the_bound_cannot_tell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _answer(folder, capsys, *asked("p99.small < 38us"))
+    assert (found["kind"], found["advice"]) == ("this list cannot tell", None)
+    assert found["headline"].startswith(
+        "this list cannot tell: the interval of fct_p99.small of the nearest, size2_class"
+    )
+    nearest = next(one for one in found["ranking"] if one["scheme"] == found["chosen"])
+    tail = nearest["metrics"]["fct_p99.small"]
+    assert tail["low"] < 38e-6 < tail["high"]
+    assert "not surely" in nearest["goals"]["p99.small < 38us"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "cure"),
+    [
+        (["--sampling", "1000", *asked("p99.small < 1ms")], "1 packet in 1000 of", "without sampling"),
+        (asked("p999.small < 1ms"), "fct_p999.small rests on 899 flows of", "Use a list of 55.9 ms at least"),
+        (asked("p99.small < 1ms", "cct.all < 1s"), None, None),
+    ],
+)
+def test_what_the_list_lacks_is_said_before_any_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], reason: str | None, cure: str | None
+) -> None:
+    advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    if reason is None or cure is None:
+        assert cli.main(arguments(tmp_path, *words)) == 2
+        assert "names no coflows" in capsys.readouterr().err
+        return
+    found = _answer(tmp_path, capsys, *words)
+    assert found["kind"] == "this list cannot tell"
+    assert reason in found["insufficient"]["reason"]
+    assert cure in found["insufficient"]["cure"]
+    assert not (tmp_path / "out" / "runs").exists()
+    page = (tmp_path / "out" / "advice.html").read_text(encoding="utf-8")
+    assert reason in page
+
+
+def test_a_list_that_is_too_short_for_what_today_takes_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    # 42 ms of flows, of which some wait for a timeout of 10 ms.
+    fabric = tmp_path / "fabric.toml"
+    text = fabric.read_text(encoding="utf-8").replace('dynamic = "4MB"', 'dynamic = "20kB"')
+    fabric.write_text(text.replace('min_rto = "1ms"', 'min_rto = "10ms"'), encoding="utf-8")
+    found = _answer(tmp_path, capsys, *asked("p99.small < 1ms"))
+    assert found["kind"] == "this list cannot tell"
+    assert "flows of goals take up to" in found["insufficient"]["reason"]
+    assert found["insufficient"]["cure"].startswith("Use a list of ")
+
+
+def test_a_column_that_is_not_used_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, _ = advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([f"{head},class", *(f"{row},1" for row in rows)]) + "\n", encoding="utf-8")
+    found = _answer(tmp_path, capsys, *asked("p99.small < 1us"))
+    assert any(
+        "flows.csv: column `class`: the classes that flows ask for are not used" in one for one in found["assumed"]
+    )
+
+
+def _jobs(folder: Path, header: str, count: int) -> None:
+    """Writes jobs of four flows each, in which flows are a coflow or wait for each other."""
+    draw = random.Random(5)  # noqa: S311 - flows, not secrets
+    rows: list[tuple[object, ...]] = []
+    for job in range(count):
+        at = draw.randrange(40_000_000)
+        for part in range(4):
+            src, dst = draw.sample(range(12), 2)
+            after = len(rows) - 1 if part else ""
+            rows.append((at, src, dst, draw.choice((5_000, 20_000, 100_000)), job if "coflow" in header else after))
+    write_flows(folder, rows, header)
+
+
+@pytest.mark.parametrize(
+    ("header", "goal"),
+    [("start_ns,src,dst,bytes,coflow", "cct.all < 10ms"), ("start_ns,src,dst,bytes,after", "p95.all < 10ms")],
+)
+def test_lists_of_coflows_and_of_flows_that_wait_run_whole(tmp_path: Path, header: str, goal: str) -> None:
+    _, fabric = advise_world.write(tmp_path, 1, 10, kernel_module=False, queues=2)
+    _jobs(tmp_path, header, 200)
+    advice = priolane.advise(
+        tmp_path / "flows.csv", fabric, goals=[goal], budget="6e6hops", out=tmp_path / "out", jobs=1
+    )
+    # The goal is far: today meets it.
+    assert advice.kind is Kind.NOTHING
+    judging = advice.judging
+    assert judging is not None
+    assert [one.windows for one in judging.race.rounds] == [judging.windows]
+    for stage in ("race", "judged"):
+        results = priolane.load(tmp_path / "out" / "runs" / stage)
+        assert {record["counters"]["completed"] for record in results.records.values()} == {800}
