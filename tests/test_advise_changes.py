@@ -11,8 +11,8 @@ from advise_files import EVERYTHING, FABRIC, write_fabric
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate, strict
 from priolane.advice.changes import ORDER, Step, Today, merged, read_order, today
-from priolane.advice.fabric import read_fabric
-from priolane.advice.feasible import HOST_FEATURES, SWITCH_FEATURES, requires, shipped
+from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, read_fabric
+from priolane.advice.feasible import requires, shipped
 
 # The steps of shipped schemes from NewReno in one queue, by what papers change: `+` parts them.
 FROM_NEWRENO = {

@@ -147,8 +147,8 @@ def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> 
     answer = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
     # Four answers take 20 us of the receiver's line, a packet before them 1 us; in one queue, 60 kB take 50 us.
     missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in answer["ranking"]}
-    assert answer["kind"] == "change"
-    assert missed[answer["advice"]] <= _BOUND < 2 * _BOUND < missed["today"]
+    assert missed[answer["chosen"]] <= _BOUND < 2 * _BOUND < missed["today"]
+    assert answer["ranking"][0]["goals"]["deadline_missed.answers < 2%"].startswith("missed")
     assert advice.judging is not None
     names = {one.name for one in advice.judging.candidates}
     assert {"deadlines", "tenants2", "tenants2_wfq1"} <= names
@@ -220,11 +220,11 @@ def test_an_answer_for_sizes_and_a_load_says_what_was_assumed(folder: Path) -> N
         folder / "fabric.toml",
         sizes=str(folder / "sizes.csv"),
         load=0.4,
-        goals=["p99.small < 1ms"],
-        budget="4e6hops",
+        goals=["p99.small < 1us"],
         out=folder / "out",
     )
     answer = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
-    assert answer["kind"] == advice.kind.value
+    # 5 kB take 4 us: no run is needed to see that.
+    assert answer["kind"] == advice.kind.value == "impossible"
     assert any("drawn, not recorded" in line for line in answer["assumed"])
     assert not any("published" in line for line in answer["assumed"])

@@ -20,7 +20,7 @@ def test_each_flow_of_a_list_is_in_one_window() -> None:
     draw = np.random.default_rng(3)
     for count in (FEWEST, 7, MOST):
         start = np.sort(draw.integers(10**6, 10**6 + 10**9, 500))
-        windows = Windows.over(made_list(start, np.ones(500)), count)
+        windows = Windows.over(made_list(start.tolist(), [1.0] * 500), count)
         # Runs begin at 0 and count picoseconds.
         own = windows.of((start - start[0]) * 1000)
         edges = [windows.length_ns * nth for nth in range(count + 2)]
