@@ -90,7 +90,7 @@ def test_no_more_flows_are_called_late_than_the_best_schedule_has(end: str) -> N
         # All share one link; those at the other end are hosts of their own.
         flows = _list(jobs, **{end: np.zeros(7), other: np.arange(1.0, 8.0)})
         late = _fewest_late(jobs)
-        # A goal that the best schedule meets is not proved impossible, with 0 and with a whole number of late flows.
+        # A goal that the best schedule meets is not proved impossible, with the fewest that are late.
         allowed = max(late, 0.01) / 7
         assert not _proofs(flows, f"deadline_missed.all < {allowed:.17g}")
         proved += late > 0 and bool(_proofs(flows, f"deadline_missed.all < {(late - 0.5) / 7:.17g}"))

@@ -1,4 +1,4 @@
-"""What a list cannot tell: each reason with its cure, found before runs, and the border to what it can."""
+"""Lists that cannot tell: each reason with its cure, found before runs, and the border to lists that can."""
 
 import json
 from pathlib import Path

@@ -142,7 +142,7 @@ def _late_at(work: _Work, of: Mask) -> int:
 
 
 def _late_in_cells(start: Sizes, need: Sizes, allowed: Sizes, length: float) -> int:
-    """The least number of late flows if starts are counted in times of one length."""
+    """The least number of flows that are late if starts are counted in times of one length."""
     cells = ((start - start.min()) / length).astype(np.int64)
     late = 0
     for cell in np.unique(cells):
