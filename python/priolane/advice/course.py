@@ -157,7 +157,8 @@ def _wanted(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candida
         if not any(name in _names(one) for one in chosen):
             known = ", ".join(dict.fromkeys(one.name for one in chosen))
             raise InputError(f"--without {name}: there is no such candidate here; one of {known}")
-    return [one for one in chosen if not _names(one) & set(unwanted)]
+    # A candidate without any step is what runs today.
+    return [one for one in chosen if context.today.steps(one) and not _names(one) & set(unwanted)]
 
 
 def _names(one: Candidate) -> set[str]:

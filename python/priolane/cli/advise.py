@@ -58,36 +58,7 @@ def add(command: argparse.ArgumentParser) -> None:
             "%", "%%"
         ),
     )
-    command.add_argument(
-        "--today", metavar="SCHEME", help="the scheme that runs now, in place of [today] of the fabric file"
-    )
-    command.add_argument(
-        "--steps",
-        type=lambda text: tuple(part for part in text.split(",") if part),
-        default=(),
-        metavar="STEP,STEP",
-        help="kinds of change, the cheapest first (default: " + ",".join(ORDER) + ")",
-    )
-    command.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a candidate, or a scheme with all candidates that it is the base of, that is not wanted (repeatable)",
-    )
-    command.add_argument(
-        "--least-gain",
-        type=arguments.part,
-        metavar="PART",
-        help="let a more expensive change lead where it surely betters the first goal by this much, such as 10%%",
-    )
-    command.add_argument(
-        "--seed",
-        type=arguments.whole(1, 2**31),
-        default=1,
-        metavar="N",
-        help="the first seed of paths and of the order at one instant (default: 1)",
-    )
+    _add_changes(command)
     limit = command.add_mutually_exclusive_group()
     limit.add_argument(
         "--budget",
@@ -121,6 +92,40 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="as JSON")
     command.set_defaults(execute=execute_command)
+
+
+def _add_changes(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments that say what runs now and which changes are preferred."""
+    command.add_argument(
+        "--today", metavar="SCHEME", help="the scheme that runs now, in place of [today] of the fabric file"
+    )
+    command.add_argument(
+        "--steps",
+        type=lambda text: tuple(part for part in text.split(",") if part),
+        default=(),
+        metavar="STEP,STEP",
+        help="kinds of change, the cheapest first (default: " + ",".join(ORDER) + ")",
+    )
+    command.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a candidate, or a scheme with all candidates that it is the base of, that is not wanted (repeatable)",
+    )
+    command.add_argument(
+        "--least-gain",
+        type=arguments.part,
+        metavar="PART",
+        help="let a more expensive change lead where it surely betters the first goal by this much, such as 10%%",
+    )
+    command.add_argument(
+        "--seed",
+        type=arguments.whole(1, 2**31),
+        default=1,
+        metavar="N",
+        help="the first seed of paths and of the order at one instant (default: 1)",
+    )
 
 
 def execute_command(chosen: argparse.Namespace) -> int:
