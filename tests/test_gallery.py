@@ -9,7 +9,6 @@ from PIL import Image
 
 import factories
 from priolane.cli import main
-from priolane.study import catalogue
 from priolane.study.record import read_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
@@ -25,42 +24,42 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_a_picture_is_made_of_results_and_says_of_which_run(results: Path, tmp_path: Path) -> None:
-    to = tmp_path / "gallery"
+    to = tmp_path / "study"
     assert gallery.make(results, to) == ["nos2/fig6"]
-    picture = to / "nos2-fig6.png"
+    picture = to / "papers" / "nos2" / "fig6" / "picture.png"
     assert picture.stat().st_size <= gallery.MOST_BYTES
     with Image.open(picture) as opened:
         assert opened.width >= 480
     digest = json.loads((results / "nos2-fig6" / "report.json").read_text(encoding="utf-8"))["digest"]
-    runs = json.loads((to / "runs.json").read_text(encoding="utf-8"))
-    assert runs == {"nos2/fig6": {"digest": digest, "size": "quick", "seeds": 2}}
+    assert gallery.run_shown(picture) == {"digest": digest, "size": "quick", "seeds": 2}
+    assert gallery.pictures(to) == {"nos2/fig6": picture}
 
 
 def test_a_figure_without_results_keeps_its_picture(results: Path, tmp_path: Path) -> None:
-    to = tmp_path / "gallery"
+    to = tmp_path / "study"
     gallery.make(results, to)
-    runs = json.loads((to / "runs.json").read_text(encoding="utf-8"))
-    runs["nos2/fig7"] = runs["nos2/fig6"]
-    (to / "runs.json").write_text(json.dumps(runs), encoding="utf-8")
+    other = to / "papers" / "nos2" / "fig7" / "picture.png"
+    other.parent.mkdir()
+    other.write_bytes(b"kept")
     gallery.make(results, to)
-    assert list(json.loads((to / "runs.json").read_text(encoding="utf-8"))) == ["nos2/fig6", "nos2/fig7"]
+    assert other.read_bytes() == b"kept"
+    assert list(gallery.pictures(to)) == ["nos2/fig6", "nos2/fig7"]
 
 
 def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: Path) -> None:
     noise = tmp_path / "noise.png"
     Image.effect_noise((1200, 200), 90).convert("RGB").save(noise)
-    make_thumbnail = gallery.make_thumbnail(noise)
+    make_thumbnail = gallery.make_thumbnail(noise, {})
     assert len(make_thumbnail) <= gallery.MOST_BYTES
     Image.effect_noise((2400, 14_400), 90).convert("RGB").save(noise)
     with pytest.raises(ValueError, match=f"above {gallery.MOST_BYTES} bytes"):
-        gallery.make_thumbnail(noise)
+        gallery.make_thumbnail(noise, {})
 
 
 def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:
-    runs = json.loads(gallery.RUNS.read_text(encoding="utf-8"))
-    known = {item.key for item in catalogue.figures() if item.experiment is not None}
-    assert set(runs) <= known
-    kept = {path.name: path.stat().st_size for path in gallery.PICTURES.glob("*.png")}
-    assert set(kept) == {gallery.name(figure) for figure in runs}
-    assert [name for name, size in kept.items() if size > gallery.MOST_BYTES] == []
-    assert all(read_record(figure) is not None for figure in runs)
+    kept = gallery.pictures()
+    assert len(kept) > 70
+    assert {figure: path for figure, path in kept.items() if path.stat().st_size > gallery.MOST_BYTES} == {}
+    for figure, path in kept.items():
+        assert set(gallery.run_shown(path)) == {"digest", "size", "seeds"}
+        assert read_record(figure) is not None, figure

@@ -1,6 +1,5 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -20,8 +19,16 @@ from priolane.study import catalogue
 @cache
 def _runs() -> Mapping[str, Any]:
     """The run that each picture shows, by figure."""
-    read: Mapping[str, Any] = json.loads(gallery.RUNS.read_text(encoding="utf-8")) if gallery.RUNS.is_file() else {}
-    return read
+    return {figure: gallery.run_shown(path) for figure, path in gallery.pictures().items()}
+
+
+def files() -> dict[str, Path]:
+    """The files of pictures, by their path on the site."""
+    return {_path(figure): path for figure, path in gallery.pictures().items()}
+
+
+def _path(figure: str) -> str:
+    return f"images/gallery/{_anchor(figure)}.png"
 
 
 def pictures() -> str:
@@ -61,7 +68,7 @@ def _shown(item: catalogue.PaperFigure) -> str:
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*"
     words = " ".join(_picture_run(item.key)).replace("*", "").replace("`", "")
     hover = f' title="{words}"' if words else ""
-    return f"![{plain(item.about)}](images/gallery/{gallery.name(item.key)}){{ loading=lazy{hover} }}"
+    return f"![{plain(item.about)}]({_path(item.key)}){{ loading=lazy{hover} }}"
 
 
 def figure(key: str, up: str) -> str:
@@ -83,7 +90,7 @@ def figure(key: str, up: str) -> str:
 def _picture(item: catalogue.PaperFigure, up: str) -> str:
     if item.key not in _runs():
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
-    return f"![{plain(item.about)}]({up}images/gallery/{gallery.name(item.key)})\n"
+    return f"![{plain(item.about)}]({up}{_path(item.key)})\n"
 
 
 def _picture_run(key: str) -> Iterator[str]:

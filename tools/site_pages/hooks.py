@@ -14,6 +14,7 @@ for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools" / "study"):
         sys.path.insert(0, str(_folder))
 
 import finding_pages  # noqa: E402
+import gallery_pages  # noqa: E402
 import links  # noqa: E402
 import pages  # noqa: E402
 import record_values  # noqa: E402
@@ -35,6 +36,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if files.get_file_from_path(name) is not None:
             raise PluginError(f"docs/{name}: the site makes this page. Remove the file.")
         files.append(File.generated(config, name, content=text))
+    for name, path in gallery_pages.files().items():
+        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
 
 

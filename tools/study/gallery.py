@@ -1,7 +1,7 @@
-"""Makes the small pictures of docs/images/gallery from directories of results: `make gallery RESULTS=DIR`.
+"""Makes the small pictures of figures, picture.png in their folders, from results: `make gallery RESULTS=DIR`.
 
 `DIR` is what `priolane reproduce PAPER/all --png -o DIR` filled, with a directory PAPER-FIG for each figure. A figure
-without results there keeps the picture that it has. docs/images/gallery/runs.json says which run each picture shows.
+without results there keeps the picture that it has. The text `run` of a picture says which run it shows.
 """
 
 import argparse
@@ -9,32 +9,48 @@ import io
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from priolane._core import InputError
 from priolane.results import Results, load
 from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent.parent
-PICTURES = ROOT / "docs" / "images" / "gallery"
-RUNS = PICTURES / "runs.json"
+STUDY = ROOT / "study"
+PICTURE = "picture.png"
+"""The name of the picture in the folder of a figure."""
+_RUN = "run"
 MOST_BYTES = 120_000
 _WIDTHS = (960, 880, 800, 720, 640, 560, 480)
 # Few, and fewer where no width has room for these.
 _COLOURS = (32, 16, 8, 4)
 
 
-def name(figure: str) -> str:
-    """The name of the picture of a figure."""
-    return f"{figure.replace('/', '-')}.png"
+def pictures(study: Path = STUDY) -> dict[str, Path]:
+    """The pictures that there are, by figure in the order of the catalogue."""
+    found = {item.key: catalogue.folder(study, item.key) / PICTURE for item in catalogue.figures()}
+    return {figure: path for figure, path in found.items() if path.is_file()}
 
 
-def make_thumbnail(picture: Path) -> bytes:
-    """A picture as PNG of few colours, as wide as `MOST_BYTES` allow. Raises `ValueError` if no width is."""
+def run_shown(picture: Path) -> dict[str, Any]:
+    """The run that a picture shows: its digest, size, and number of seeds."""
+    with Image.open(picture) as opened:
+        read: dict[str, Any] = json.loads(opened.info[_RUN])
+    return read
+
+
+def make_thumbnail(picture: Path, run: Mapping[str, Any]) -> bytes:
+    """A picture as PNG of few colours, as wide as `MOST_BYTES` allow, with the run that it shows.
+
+    Raises `ValueError` if no width is small enough.
+    """
+    text = PngInfo()
+    text.add_text(_RUN, json.dumps(run))
     with Image.open(picture) as opened:
         whole = opened.convert("RGB")
     for colours, width in itertools.product(_COLOURS, _WIDTHS):
@@ -45,7 +61,7 @@ def make_thumbnail(picture: Path) -> bytes:
         # Keeps the colours of bars, which fill few of the pixels.
         few = resized.quantize(colours, Image.Quantize.MAXCOVERAGE)
         written = io.BytesIO()
-        few.save(written, "PNG", optimize=True)
+        few.save(written, "PNG", optimize=True, pnginfo=text)
         if written.tell() <= MOST_BYTES:
             return written.getvalue()
     raise ValueError(f"{picture}: above {MOST_BYTES} bytes at a width of {_WIDTHS[-1]}")
@@ -64,18 +80,15 @@ def describe_runs(results: Results) -> dict[str, Any]:
     return {"digest": results.report.digest, "size": results.options.size, "seeds": len(results.report.seeds)}
 
 
-def make(directory: Path, to: Path = PICTURES) -> list[str]:
+def make(directory: Path, study: Path = STUDY) -> list[str]:
     """Writes the pictures of all figures that have results below `directory`; returns the figures."""
-    to.mkdir(parents=True, exist_ok=True)
-    listed = to / RUNS.name
-    runs: dict[str, Any] = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
     made = []
     for figure, results in find_finished(directory):
-        (to / name(figure)).write_bytes(make_thumbnail(results.directory / "figures" / "figure.png"))
-        runs[figure] = describe_runs(results)
+        to = catalogue.folder(study, figure)
+        to.mkdir(parents=True, exist_ok=True)
+        drawn = results.directory / "figures" / "figure.png"
+        (to / PICTURE).write_bytes(make_thumbnail(drawn, describe_runs(results)))
         made.append(figure)
-    ordered = {item.key: runs[item.key] for item in catalogue.figures() if item.key in runs}
-    listed.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     return made
 
 
