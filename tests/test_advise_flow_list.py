@@ -12,7 +12,7 @@ from advise_files import write_fabric, write_flows
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
 from priolane.advice.flow_list import read_flows
-from priolane.advice.sensitivity import disturbances, failing_link
+from priolane.advice.sensitivity import disturbances, failures
 from priolane.advice.windows import Windows
 
 
@@ -207,9 +207,9 @@ def test_a_list_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_link_fails_only_where_another_path_is_left() -> None:
-    assert failing_link({"kind": "leaf_spine", "spines": 2}) == "link:leaf0-spine0"
-    assert failing_link({"kind": "leaf_spine", "spines": 1}) is None
-    assert failing_link({"kind": "single_switch", "hosts": 4}) is None
+    assert failures({"kind": "leaf_spine", "spines": 2}) == ("link:leaf0-spine0", "switch:spine0", "switch:spine1")
+    assert failures({"kind": "leaf_spine", "spines": 1}) == ()
+    assert failures({"kind": "single_switch", "hosts": 4}) == ()
 
 
 def test_the_world_of_the_study_is_what_it_says(tmp_path: Path) -> None:

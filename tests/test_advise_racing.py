@@ -39,7 +39,7 @@ def _world(seed: int, names: Sequence[str], noise: float = 0.08) -> tuple[dict[s
 
 
 def _trial(value: Jackknife | None, hops: int) -> Trial:
-    return Trial({TAIL: value}, hops, {"small": 0.0}, 1e-3, 0.5, {TAIL: None})
+    return Trial({TAIL: value}, hops, {"small": 0.0}, {TAIL: 1e-3}, 0.5, {TAIL: None})
 
 
 def _raced(world: Worlds, budget: float, stuck: Sequence[str] = ()) -> Race:

@@ -187,7 +187,7 @@ def test_a_flow_that_did_not_finish_is_endless_and_late() -> None:
     assert (endless.all, goodput.all) == (math.inf, -math.inf)
     # One of the six flows that start after the first window.
     assert late.all == pytest.approx(1 / 6)
-    assert found.longest_s == math.inf
+    assert found.longest_s["fct_p50.all"] == math.inf
     assert (found.offered, found.hops) == (0.0, 7)
 
 

@@ -14,7 +14,7 @@ from priolane.advice.changes import Today
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal
-from priolane.advice.measured import Measured
+from priolane.advice.measured import Measurement
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
@@ -81,7 +81,7 @@ GRID_SEEDS = 5
 
 @dataclass(frozen=True)
 class Remedy:
-    """What a capability that is missing here would give: the judged candidate that it takes, and the capabilities."""
+    """The gain of a capability that is missing here: the judged candidate that it takes, and the capabilities."""
 
     missing: tuple[str, ...]
     judged: JudgedCandidate
@@ -110,7 +110,7 @@ class Judging:
 
     @property
     def now(self) -> JudgedCandidate:
-        """What runs today."""
+        """The candidate that runs today."""
         return self.ranking[0]
 
 
@@ -134,7 +134,7 @@ class Advice:
     doubts: tuple[str, ...] = ()
     insufficient: Insufficient | None = None
     bounds: tuple[Bound, ...] = ()
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[Measurement, ...] = ()
     infeasible: tuple[Feasibility, ...] = ()
     judging: Judging | None = None
 
@@ -145,7 +145,7 @@ class Advice:
 
     @property
     def advised(self) -> Candidate | None:
-        """What to configure; `None` where nothing is advised."""
+        """The candidate to configure; `None` where nothing is advised."""
         if self.judging is None or self.kind not in (Kind.CHANGE, Kind.NOTHING):
             return None
         return self.judging.chosen.candidate

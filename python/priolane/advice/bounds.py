@@ -1,4 +1,4 @@
-"""What no scheme can do: bounds of goals by the links of hosts, whatever is configured.
+"""Goals that no scheme can meet: bounds of goals by the links of hosts, whatever is configured.
 
 `by_links` holds before any run. The flows of a goal's class that end at one host share its link, even if nothing else
 uses that link, so

@@ -69,7 +69,7 @@ _OF_PORT = ("queues", "weights")
 
 @dataclass(frozen=True)
 class Today:
-    """What runs now: its candidate, and the order of costs of changes."""
+    """The scheme that runs now: its candidate, and the order of costs of changes."""
 
     candidate: Candidate
     order: tuple[Step, ...] = ORDER
@@ -99,9 +99,10 @@ class Today:
 
 
 def today(fabric: Fabric, order: Sequence[str] = ()) -> Today:
-    """What runs on the fabric now. `order` has kinds of change, the cheapest first; those not named follow in theirs.
+    """The scheme that runs on the fabric now.
 
-    Raises `InputError` for an unknown scheme or kind of change.
+    `order` has kinds of change, the cheapest first; those that are not named follow in their own order. Raises
+    `InputError` for an unknown scheme or kind of change.
     """
     base = str(fabric.today["base"])
     if base not in shipped():

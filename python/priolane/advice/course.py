@@ -22,7 +22,7 @@ from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.doubts import find_doubts
 from priolane.advice.feasible import Feasibility, feasible
-from priolane.advice.measured import Measured, compare
+from priolane.advice.measured import Measurement, compare
 from priolane.advice.place import claim, finish
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
@@ -176,14 +176,14 @@ def _is_enough(context: AdviceContext, ran: Trials) -> bool:
 
 @dataclass(frozen=True)
 class Frame:
-    """What all candidates share: the windows, the budget, the load of hosts' links, which schemes are feasible, and
-    what was measured of today's network."""
+    """The values that all candidates share: the windows, the budget, the load of hosts' links, which schemes are
+    feasible, and what was measured of today's network."""
 
     windows: Windows
     pace: Pace
     load: float
     found: tuple[Feasibility, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[Measurement, ...]
 
     @property
     def raced(self) -> Windows:
@@ -316,7 +316,8 @@ def _ranking(
 
 
 def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate], best: str) -> int:
-    """How many seeds give the answer alone: what is advised surely meets all goals, and today's scheme does or not."""
+    """The number of seeds that give the answer alone: the advice surely meets all goals, and today's scheme does not,
+    unless it is the advice."""
     now = context.today.candidate.name
     same = 0
     for seed in next(iter(found.values())):

@@ -1,4 +1,4 @@
-"""What makes an answer uncertain whatever runs show: how flows were recorded, and how few they are."""
+"""The reasons that make an answer uncertain whatever runs show: how flows were recorded, and how few they are."""
 
 from collections.abc import Iterator
 

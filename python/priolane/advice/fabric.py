@@ -76,7 +76,7 @@ class Fabric:
     features: frozenset[str]
     classes: Mapping[str, Any]
     today: Mapping[str, Any] = field(default_factory=lambda: {"base": TODAY})
-    """What runs now, as a table of an experiment's scheme: `base`, and the rows that differ from it."""
+    """The scheme that runs now, as a table of an experiment's scheme: `base`, and the rows that differ from it."""
     assumed: tuple[str, ...] = field(default=())
 
     @property

@@ -1,4 +1,4 @@
-"""What the simulator derives of a fabric: marking thresholds at the rates of links, and the rate of hosts."""
+"""The values that the simulator derives of a fabric: marking thresholds at the rates of links, and hosts' rate."""
 
 import json
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Derived:
 
 
 def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
-    """What an experiment with these tables has."""
+    """Derives the values of an experiment with these tables."""
     group = {"name": "all", "hosts": "*", "app": "permutation", "size": "1kB"}
     keys = {
         "title": "Marking",

@@ -1,4 +1,4 @@
-"""What was measured of the network as it runs today, against what is simulated of it: `--check measured.csv`.
+"""Values that were measured of the network as it runs today, against its simulation: `--check measured.csv`.
 
 A row names a metric as goals do, and its value with a unit: `p99.small,1.2ms`. A prediction that is off says that the
 model of today lacks something, and so does the advice.
@@ -23,7 +23,7 @@ _MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """A measured value of a metric, and what today's scheme has for it in the simulation."""
 
     goal: Goal
@@ -88,6 +88,6 @@ def _read(row: Sequence[str]) -> Goal:
     return goals[0]
 
 
-def compare(measured: Sequence[Goal], values: Values) -> tuple[Measured, ...]:
+def compare(measured: Sequence[Goal], values: Values) -> tuple[Measurement, ...]:
     """The measured values beside those of today's scheme."""
-    return tuple(Measured(goal, estimate(values.get(goal.name), is_part=goal.quantity.is_part)) for goal in measured)
+    return tuple(Measurement(goal, estimate(values.get(goal.name), is_part=goal.quantity.is_part)) for goal in measured)

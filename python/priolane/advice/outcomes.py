@@ -1,4 +1,4 @@
-"""What values of candidates mean for goals: how far a bound is missed, how sure that is, and one score of all goals.
+"""The meaning of candidates' values for goals: how far a bound is missed, how sure that is, and one score of all goals.
 
 The margin of a goal is log(value / bound), with bound / value for metrics that should be large; of parts, such as that
 of missed deadlines, which may be 0, it is value / bound - 1. It is negative where the goal is met. The score is

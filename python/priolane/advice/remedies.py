@@ -1,4 +1,4 @@
-"""What a missing capability would give: one run of one scheme for each, where no candidate meets the goals.
+"""The gain of each missing capability: one run of one scheme for each, where no candidate meets the goals.
 
 The capabilities are those that stand between the fabric and a shipped scheme or a ladder: sizes known, a kernel module,
 a stack in user space, trimming, more queues.

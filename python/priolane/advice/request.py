@@ -31,7 +31,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Preferences:
-    """What the user prefers among changes.
+    """The preferences of the user among changes.
 
     `today` is the scheme that runs now, in place of the fabric file's. `steps` are kinds of change, the cheapest first.
     `without` names schemes and candidates that are not wanted. `least_gain` is the part of the objective that a more
@@ -85,7 +85,7 @@ class AdviceContext:
     flows: FlowList
     tell: Tell
     measured: tuple[Goal, ...] = ()
-    """What was measured of today's network, as goals whose bound is the value."""
+    """The values that were measured of today's network, as goals whose bound is the value."""
     part: float = 1.0
     """The part of the list that the budget has room for."""
 

@@ -78,7 +78,7 @@ def _failure(what: str, windows: Windows) -> Disturbance:
 
 
 FAILURES = "failures"
-"""What disturbances by failures are called together."""
+"""The name of all disturbances by failures together."""
 # Failures of one kind that are tried.
 _MOST_FAILURES = 3
 

@@ -222,9 +222,11 @@ def run_tuning(
 def choose_finalists(
     context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate
 ) -> list[Candidate]:
-    """Who is judged beside today's scheme: the best of the race and, where these are few, the candidates that were
-    eliminated last; those that met all goals in the race and cost least; thresholds that tuning found and those that
-    it began with; and published ones."""
+    """The candidates that are judged beside today's scheme.
+
+    They are the best of the race and, where these are few, the candidates that were eliminated last; those that met all
+    goals in the race and cost least; thresholds that tuning found and those that it began with; and published ones.
+    """
     late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
     late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
     names = [*[*raced.left, *late][:FINALISTS], *_cheapest(context, raced, by_name), tuned.name]
@@ -259,7 +261,7 @@ def _meets(goal: Goal, of: Values, best: float) -> bool:
 
 @dataclass(frozen=True)
 class Judged:
-    """What whole lists show: trials by candidate, the same on the second half of the windows, and those of
+    """The trials on the whole list: those by candidate, the same on the second half of the windows, and those of
     references."""
 
     trials: Mapping[str, Trials]
@@ -305,7 +307,7 @@ def run_seeds(context: AdviceContext, chosen: Sequence[Candidate], windows: Wind
 
 
 def _reusing(context: AdviceContext, *stages_before: str) -> RunOptions:
-    """How runs are carried out, where those of other stages are taken if they are the same."""
+    """The way in which runs are carried out: those of other stages are taken where they are the same."""
     others = tuple(context.request.out / "runs" / name for name in stages_before)
     how = context.request.how
     return RunOptions(replace(how.settings, others=others), how.watcher)

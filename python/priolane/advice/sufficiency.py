@@ -1,4 +1,4 @@
-"""What a list cannot tell, and what would cure that: found before any run where possible.
+"""The questions that a list cannot answer, and the cures: found before any run where possible.
 
 no flow of a class     the goal has nothing to be judged by
 sampled                most small flows were not seen
@@ -20,7 +20,7 @@ from priolane.report.numbers import format_value
 
 @dataclass(frozen=True)
 class Insufficient:
-    """What a list lacks: the reason in a sentence, and the cure in another."""
+    """The lack of a list: the reason in a sentence, and the cure in another."""
 
     reason: str
     cure: str
@@ -31,7 +31,7 @@ class Insufficient:
 
 
 def before_runs(context: AdviceContext) -> Insufficient | None:
-    """What the list cannot tell whatever runs show; `None` if nothing is known against it."""
+    """The lack of the list that is known before any run; `None` if nothing is known against it."""
     flows = context.flows
     counts = context.counts()
     for goal in context.goals:

@@ -27,7 +27,7 @@ def summary(advice: Advice) -> Iterator[str]:
 
 
 def how_sure(judging: Judging) -> str:
-    """What the answer rests on."""
+    """The evidence of the answer: load, windows, seeds."""
     seeds = (
         f"the same answer in {judging.agreeing} of {judging.seeds} seeds" if judging.seeds > 1 else "one seed was run"
     )
@@ -187,7 +187,7 @@ def explanation(advice: Advice) -> Iterator[str]:
 
 
 def checked(advice: Advice) -> Iterator[str]:
-    """What was measured against what is simulated of today's network."""
+    """The measured values beside those of the simulation of today's network."""
     off = sum(not one.agrees for one in advice.measured)
     if off:
         yield f"uncertain: {off} of {len(advice.measured)} measured values are not what is predicted for today"

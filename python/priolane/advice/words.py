@@ -38,7 +38,7 @@ def metric(goal: Goal) -> str:
 
 
 def configuration(candidate: Candidate, now: Candidate) -> str:
-    """What a candidate configures, such as `two strict queues; a flow leaves the first after 100 kB`."""
+    """The configuration of a candidate, such as `two strict queues; a flow leaves the first after 100 kB`."""
     then, today = merged(candidate.rows), merged(now.rows)
     parts = []
     kind = then["transport"]["kind"]
@@ -57,7 +57,7 @@ def configuration(candidate: Candidate, now: Candidate) -> str:
 
 
 def gains(now: Sequence[Outcome], then: Sequence[Outcome]) -> str:
-    """What goals' metrics are today and after a change."""
+    """The goals' metrics today and after a change."""
     return ", ".join(_gain(one, other) for one, other in zip(now, then, strict=True))
 
 

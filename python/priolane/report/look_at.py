@@ -77,7 +77,7 @@ def _kind(parts: Sequence[str], found: Sequence[Sequence[str]]) -> Kind:
 
 
 def _quantity(before: str, value: str) -> str:
-    """What a part of a warning is, by the text before it and its own unit: `scheme`, `class`, `share`, `time`."""
+    """The meaning of a part of a warning by the text before it and its unit: `scheme`, `class`, `share`, `time`."""
     if not value[0].isdigit():
         named = _NAMED.search(before)
         return named[1] if named else "name" if before else "scheme"

@@ -10,7 +10,7 @@ use priolane_core::transport::tokens::RankBy;
 use super::global::{EstimatedTraffic, TrafficEstimates};
 use crate::scheme::{Fault, Scheme};
 
-/// Why the thresholds of a scheme cannot be found. The key of the fault is that of the thresholds.
+/// The reason why the thresholds of a scheme cannot be found. The key of the fault is that of the thresholds.
 #[derive(Debug)]
 pub(super) enum Unsolved {
     /// A setting of the scheme.
