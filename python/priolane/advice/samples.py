@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from priolane.advice.fabric import Sizes, in_class
 from priolane.advice.flow_list import Mask, Numbers, class_groups
@@ -75,6 +76,8 @@ def read_trial(
     windows: Windows,
 ) -> Trial:
     """The results of one run, from its table of flows (`COLUMNS`) and its record; `classes` are those of the fabric."""
+    # Flows that wait for others that did not end never start.
+    table = table.filter(pc.is_valid(table["start_ps"]))
     flows = _flows(table, windows)
     coflows = _coflows(table, windows) if any(goal.quantity.is_of_coflows for goal in goals) else None
     values: dict[str, Jackknife | None] = {}
@@ -122,7 +125,7 @@ def _flows(table: pa.Table, windows: Windows) -> Flows:
 
 def _coflows(table: pa.Table, windows: Windows) -> Flows:
     """Coflows in the place of flows: each ends with its last flow, and starts with its first."""
-    known = table.filter(pa.compute.is_valid(table["coflow"]))
+    known = table.filter(pc.is_valid(table["coflow"]))
     names, place = np.unique(
         np.char.add(
             np.asarray(known["group"].to_pylist(), dtype=str), np.char.add(" ", known["coflow"].to_numpy().astype(str))

@@ -26,8 +26,10 @@ LOAD = 0.5
 _FIRST = 2_000
 # Flows that are drawn at most.
 _MOST = 400_000
-# The span of what is drawn, in times that the largest flow takes alone: completions take some times as long.
+# The span of drawn flows, in times that the largest of a goal takes alone: completions take some times as long.
 _SPAN = 3 * TIMES_LONGEST * (MOST + 1)
+# The same for the largest flow of all, of a goal or not.
+_STEADY = 36
 _PS_PER_NS = 1000
 # How long they may take to start: the number of flows ends the list.
 _LIMIT_S = 10_000
@@ -150,8 +152,9 @@ def _needed(first: FlowList, fabric: Fabric, goals: Sequence[Goal]) -> int:
             needed = max(needed, round((MOST + 1) * goal.quantity.least / chosen.mean()))
             largest = max(largest, float(first.sizes[chosen].max()))
     if fabric.host_rate is not None:
-        alone_ns = 8e9 * largest / fabric.host_rate
-        needed = max(needed, round(len(first) * _SPAN * alone_ns / first.span_ns))
+        # Flows of goals have windows that are long enough, and the network is steady: its largest flows end in it.
+        times = max(_SPAN * largest, _STEADY * float(first.sizes.max()))
+        needed = max(needed, round(len(first) * times * 8e9 / fabric.host_rate / first.span_ns))
     return min(needed, _MOST)
 
 

@@ -112,9 +112,29 @@ class Jackknife:
         return self.all, self.all + low - mean, self.all + high - mean, p
 
     def half_width(self) -> float:
-        """Half of the 95 % interval of the value of another list of the same length."""
+        """Half of the 95 % interval of the value of another list of the same length.
+
+        Where means of two or four neighbouring windows vary more than they would if windows were independent, the
+        interval is as much wider.
+        """
         _, low, high, _ = _core.paired(self.pseudo)
-        return max(self.floor, _OTHER_LIST * (high - low) / 2)
+        return max(self.floor, _OTHER_LIST * _dependence(np.asarray(self.pseudo)) * (high - low) / 2)
+
+
+def _dependence(values: Sizes) -> float:
+    """The standard error of the mean from means of neighbours over that from single values, at least 1."""
+    alone = _standard_error(values, 1)
+    errors = [_standard_error(values, size) for size in _NEIGHBOURS if len(values) // size >= FEWEST]
+    return max([1.0, *(error / alone for error in errors)]) if alone > 0 else 1.0
+
+
+_NEIGHBOURS = (2, 4)
+
+
+def _standard_error(values: Sizes, size: int) -> float:
+    """The standard error of the mean, from means of so many neighbours each."""
+    means = values[len(values) % size :].reshape(-1, size).mean(axis=1)
+    return float(means.std(ddof=1)) / math.sqrt(len(means))
 
 
 def mean(of: Sequence[Jackknife]) -> Jackknife:
