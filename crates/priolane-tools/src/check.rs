@@ -210,10 +210,7 @@ mod tests {
     use priolane_lab::experiment::Seeds;
 
     fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("../../study/papers")
-            .join(file)
-            .join("figure.toml");
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
         let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
         plan::plan(&path, &Options { sets, seeds: Some(Seeds::Count(1)), ..Options::default() }).unwrap()
     }
@@ -325,26 +322,26 @@ load = { of = "host", counts = "payload", value = 0.5 }
 
     #[test]
     fn hops_of_open_load_that_drains_are_predicted() {
-        let ratio = predicted_over_real("recipes/first.toml", &[("time.measure", "\"4ms\"")]);
+        let ratio = predicted_over_real("experiments/recipes/first.toml", &[("time.measure", "\"4ms\"")]);
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn hops_of_lone_flows_are_predicted() {
-        let ratio = predicted_over_real("validation/ns3_unit.toml", &[]);
+        let ratio = predicted_over_real("experiments/validation/ns3_unit.toml", &[]);
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn hops_of_a_run_that_is_cut_short_are_predicted() {
         let window = r#"{ start = "empty", warmup = "0ms", measure = "20ms", drain = false }"#;
-        let ratio = predicted_over_real("nos2/queues", &[("time", window)]);
+        let ratio = predicted_over_real("study/papers/nos2/queues/figure.toml", &[("time", window)]);
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn short_links_cost_windows_and_visits() {
-        let plan = plan_of("firapam/fig2b", &[("time.measure", r#""20ms""#)]);
+        let plan = plan_of("study/papers/firapam/fig2b/figure.toml", &[("time.measure", r#""20ms""#)]);
         let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
         let long = predicted(&bench::calibration().unwrap());
         let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
@@ -354,7 +351,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
 
     #[test]
     fn each_scheme_is_predicted_by_its_own_transport() {
-        let plan = plan_of("top/fig4", &[("time.flows", "200")]);
+        let plan = plan_of("study/papers/top/fig4/figure.toml", &[("time.flows", "200")]);
         let built = plan::build(&plan.runs[0]).unwrap();
         let forecast = Forecast::of(&built.scenario, 1.0);
         let of = |scheme: &str| {
