@@ -175,7 +175,7 @@ def test_a_figure_is_brief_and_leads_with_its_claim(tmp_path: Path, monkeypatch:
     assert "ms here, 5.00 ms in the paper; asked: within 2 %." in " ".join(text.split())
     assert "2 contradicted. Ours: 1 holds." in text
     assert "ps, paper    3.00" in text
-    assert text.splitlines()[-3:-1] == ["page  demo/report.html", "next  priolane reproduce nos2/fig6 --quick"]
+    assert text.splitlines()[-3:-1] == ["page  demo/report.html", "next  priolane reproduce prioplus/starts --quick"]
 
 
 def test_another_size_than_the_recorded_one_shows_the_recorded_verdicts(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priolane import InputError
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 
 PAPER = 'place = 1\nname = "P"\ntitle = "A paper"\nvenue = ""\norder = ["fig2", "fig1"]\n'
 DRAWING = '\n[drawing.fig1]\nname = "Fig. 1"\nabout = "Architecture"\n'
@@ -21,7 +21,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def add(study: Path, key: str, about: str = ABOUT) -> Path:
-    folder = catalogue.folder(study, key)
+    folder = folders.folder(study, key)
     folder.mkdir(parents=True)
     (folder / "about.toml").write_text(about)
     (folder / "figure.toml").touch()

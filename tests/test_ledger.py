@@ -16,7 +16,7 @@ from priolane._core import InputError
 from priolane.cli import main
 from priolane.report.model import Source, Verdict
 from priolane.results import Results, load
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 from priolane.study.record import READINGS, read_record, write_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
@@ -66,7 +66,7 @@ def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> N
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
     items = {item.key: item for item in catalogue.figures() if item.experiment is not None}
-    kept = sorted(catalogue.STUDY.glob("**/record.json"))
+    kept = sorted(folders.STUDY.glob("**/record.json"))
     assert len(kept) > 60
     for path in kept:
         figure = f"{path.parent.parent.name}/{path.parent.name}"

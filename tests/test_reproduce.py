@@ -306,7 +306,8 @@ def test_quick_figures_have_seeds_that_can_decide() -> None:
         quick = tomllib.loads(figure.experiment.read_text(encoding="utf-8")).get("quick", {})
         seeds = quick.get("seeds", [])
         count = len(seeds) if isinstance(seeds, list) else seeds
-        if quick and count < 3:
+        # Figures whose `[quick]` is the whole figure decide as it does.
+        if quick and count < 3 and quick != {"seeds": count}:
             few[figure.key] = seeds
     assert few == {}
 

@@ -21,7 +21,7 @@ from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
 from priolane.results import load
-from priolane.study.catalogue import STUDY
+from priolane.study.folders import STUDY
 from priolane.study.recorded_claims import claims_of
 
 LOAD = "group.all.load.value"

@@ -11,7 +11,7 @@ from typing import Any
 
 from priolane.experiment import toml_text
 from priolane.keys import EXPERIMENT, Key, Part, Value, parts
-from priolane.study import catalogue
+from priolane.study import folders
 
 _HERE = Path(__file__).parent
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -103,14 +103,14 @@ def _value_at(table: Any, names: list[str]) -> Any:
 @cache
 def _files() -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """Shipped schemes, then experiments, simple ones first."""
-    folders = {
+    patterns = {
         "schemes": "*.toml",
         "experiments/recipes": "*.toml",
-        "study/files/papers": catalogue.EXPERIMENT,
-        "study/files/ours": catalogue.EXPERIMENT,
+        "study/files/papers": folders.EXPERIMENT,
+        "study/files/ours": folders.EXPERIMENT,
         "experiments/validation": "*.toml",
     }
-    paths = [path for folder, files in folders.items() for path in sorted((_HERE / folder).rglob(files))]
+    paths = [path for folder, files in patterns.items() for path in sorted((_HERE / folder).rglob(files))]
     return tuple((path.relative_to(_HERE).as_posix(), tomllib.loads(path.read_text("utf-8"))) for path in paths)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from priolane import _core, experiment, files
 from priolane.experiment import Options, Plan, plan
-from priolane.study.catalogue import EXPERIMENT, STUDY, folder
+from priolane.study.folders import EXPERIMENT, STUDY, folder
 
 # A run of three flows.
 SMALLEST = folder(STUDY, "nos2/fig1") / EXPERIMENT

@@ -17,7 +17,7 @@ from markdown_text import code, plain, table
 from scheme_pages import assumption_titles, schemes
 
 import ledger
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 
 ROOT = Path(__file__).parent.parent.parent
 _ASSUMPTIONS = ROOT / "docs" / "assumptions"
@@ -45,7 +45,7 @@ def _figures() -> tuple[Figure, ...]:
 def titles() -> dict[str, str]:
     """The path and the title of each page, for the navigation."""
     found = re.findall(r"^## \[(.+?)\]\((assumptions/\w+\.md)\)$", _list(), re.MULTILINE)
-    return {path: title for title, path in found} | {f"assumptions/{catalogue.OURS}.md": "Our own figures"}
+    return {path: title for title, path in found} | {f"assumptions/{folders.OURS}.md": "Our own figures"}
 
 
 def _list() -> str:
@@ -55,8 +55,8 @@ def _list() -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """The page of our own figures, which no file below docs/ has, with its path."""
     yield (
-        f"assumptions/{catalogue.OURS}.md",
-        "\n".join(["# Our own figures: assumptions\n", *_of_figures(catalogue.OURS)]),
+        f"assumptions/{folders.OURS}.md",
+        "\n".join(["# Our own figures: assumptions\n", *_of_figures(folders.OURS)]),
     )
 
 

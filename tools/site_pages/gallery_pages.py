@@ -13,7 +13,7 @@ from markdown_text import plain, table
 
 import gallery
 import ledger
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 
 
 @cache
@@ -108,7 +108,7 @@ def _picture_run(key: str) -> Iterator[str]:
 def _links(item: catalogue.PaperFigure, up: str) -> Iterator[str]:
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
     yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
-    file = catalogue.folder(Path("study"), item.key) / catalogue.EXPERIMENT
+    file = folders.folder(Path("study"), item.key) / folders.EXPERIMENT
     yield f"[experiment]({links.REPOSITORY}/blob/main/{file.as_posix()})"
 
 

@@ -13,7 +13,7 @@ from markdown_text import code, table
 import ledger
 import reading_ledger
 from priolane.report.model import Source, Verdict
-from priolane.study import catalogue
+from priolane.study import folders
 from priolane.study.record import READINGS, RECORD, Record, counts_text
 
 ROOT = Path(__file__).parent.parent.parent
@@ -136,7 +136,7 @@ def runs() -> str:
 
 
 def _path(figure: str) -> str:
-    return (catalogue.folder(Path("study"), figure) / RECORD).as_posix()
+    return (folders.folder(Path("study"), figure) / RECORD).as_posix()
 
 
 @cache

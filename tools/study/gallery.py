@@ -18,7 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from priolane._core import InputError
 from priolane.results import Results, load
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 
 ROOT = Path(__file__).parent.parent.parent
 STUDY = ROOT / "study"
@@ -33,7 +33,7 @@ _COLOURS = (32, 16, 8, 4)
 
 def pictures(study: Path = STUDY) -> dict[str, Path]:
     """The pictures that there are, by figure in the order of the catalogue."""
-    found = {item.key: catalogue.folder(study, item.key) / PICTURE for item in catalogue.figures()}
+    found = {item.key: folders.folder(study, item.key) / PICTURE for item in catalogue.figures()}
     return {figure: path for figure, path in found.items() if path.is_file()}
 
 
@@ -84,7 +84,7 @@ def make(directory: Path, study: Path = STUDY) -> list[str]:
     """Writes the pictures of all figures that have results below `directory`; returns the figures."""
     made = []
     for figure, results in find_finished(directory):
-        to = catalogue.folder(study, figure)
+        to = folders.folder(study, figure)
         to.mkdir(parents=True, exist_ok=True)
         drawn = results.directory / "figures" / "figure.png"
         (to / PICTURE).write_bytes(make_thumbnail(drawn, describe_runs(results)))

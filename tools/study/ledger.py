@@ -13,13 +13,13 @@ from typing import Any
 
 from priolane.report.estimate import Estimate
 from priolane.report.model import Source, Verdict
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 from priolane.study.record import RECORD, Record, records
 
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
 BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
-NAMES = {paper: name for paper, name in catalogue.names().items() if paper != catalogue.OURS}
+NAMES = {paper: name for paper, name in catalogue.names().items() if paper != folders.OURS}
 # How many times the recorded seeds would decide a claim, by the bound of each row of the table.
 _SEED_ROWS = (2, 4, 16)
 # By the code of the reason why a claim is undecided; every other reason is the number of seeds.
@@ -99,7 +99,7 @@ def readme(text: str, found: Sequence[Record]) -> str:
     return before + BEGIN + sentence(found) + END + after
 
 
-def shipped(directory: Path = catalogue.STUDY, file: str = RECORD) -> list[Record]:
+def shipped(directory: Path = folders.STUDY, file: str = RECORD) -> list[Record]:
     """The records, in the order of the catalogue."""
     return list(records([item.key for _, items in _by_paper() for item in items], directory, file))
 

@@ -104,7 +104,7 @@ def _add_changes(command: argparse.ArgumentParser) -> None:
         type=lambda text: tuple(part for part in text.split(",") if part),
         default=(),
         metavar="STEP,STEP",
-        help="kinds of change, the cheapest first (default: " + ",".join(ORDER) + ")",
+        help="kinds of change, the cheapest first (default: " + ", ".join(ORDER) + ")",
     )
     command.add_argument(
         "--without",

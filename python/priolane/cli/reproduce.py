@@ -22,7 +22,7 @@ from priolane.prediction import check, from_plans
 from priolane.printable import message
 from priolane.report.model import Verdict
 from priolane.report.summary import Summary
-from priolane.study import catalogue
+from priolane.study import catalogue, folders
 from priolane.study.record import counts_text, read_record
 from priolane.study.recorded import recorded
 from priolane.study.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
@@ -168,7 +168,7 @@ def _run_many(
 
 def _title(name: str) -> str:
     """The title of the page of all figures of a paper, or of all."""
-    titles = {catalogue.ALL: "All figures", catalogue.OURS: "Our own figures", _SEVERAL: "Several figures"}
+    titles = {catalogue.ALL: "All figures", folders.OURS: "Our own figures", _SEVERAL: "Several figures"}
     if name in titles:
         return titles[name]
     return f"All figures of {catalogue.names()[name]}"

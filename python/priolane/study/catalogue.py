@@ -17,14 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
+from priolane.study.folders import EXPERIMENT, OURS, STUDY
 
-STUDY = Path(__file__).parent / "files"
-"""The study: a folder for each figure, and what papers have in common. In the repository it is study/."""
-EXPERIMENT = "figure.toml"
-"""The name of the experiment file in the folder of a figure."""
 _ABOUT, _PAPER = "about.toml", "paper.toml"
-OURS = "ours"
-"""The word that stands in a paper's place for figures of no paper."""
 ALL = "all"
 """The word that stands for all figures of a paper, or of all papers."""
 
@@ -91,12 +86,6 @@ def figures(study: Path = STUDY) -> Iterator[PaperFigure]:
 def names() -> dict[str, str]:
     """The common names of the papers: `NOS2` for `nos2`."""
     return {paper.id: paper.name for paper in papers()}
-
-
-def folder(study: Path, figure: str) -> Path:
-    """The folder of a figure such as `nos2/fig6` in a study: papers/nos2/fig6, and ours/league for one of ours."""
-    paper, _, name = figure.partition("/")
-    return study / OURS / name if paper == OURS else study / "papers" / paper / name
 
 
 def _paper(file: Path) -> Paper:

@@ -20,7 +20,7 @@ from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular
 from priolane.report.estimate import Estimate
 from priolane.report.model import Claim, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
-from priolane.study.catalogue import STUDY, folder
+from priolane.study.folders import STUDY, folder
 
 RECORD = "record.json"
 """The name of the record in the folder of a figure."""

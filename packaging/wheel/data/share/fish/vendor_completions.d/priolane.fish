@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --machines --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --switch --switch-price --threads --token --topology --until --utilization -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --least-gain --levels --limiter --load --looks --machines --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -189,12 +189,18 @@ complete -c priolane -n '_shtab_priolane_using advise' -l fabric -x -d 'topology
 complete -c priolane -n '_shtab_priolane_using advise' -l switch -x -d '[switch] and [host] in a file of their own'
 complete -c priolane -n '_shtab_priolane_using advise' -l queues -x -d 'free queues of each port (default: the fabric'"'"'s)'
 complete -c priolane -n '_shtab_priolane_using advise' -l goal -x -d 'METRIC.CLASS < VALUE (repeatable; the first one ranks; default: p99.small < 1ms and goodput.bulk > 90%)'
+complete -c priolane -n '_shtab_priolane_using advise' -l today -x -d 'the scheme that runs now, in place of [today] of the fabric file'
+complete -c priolane -n '_shtab_priolane_using advise' -l steps -x -d 'kinds of change, the cheapest first (default: dscp, switch_marking, switch_queue, host_parameter, host_qdisc, congestion_control, switch_feature, congestion_module, kernel_module, user_stack)'
+complete -c priolane -n '_shtab_priolane_using advise' -l without -x -d 'a candidate, or a scheme with all candidates that it is the base of, that is not wanted (repeatable)'
+complete -c priolane -n '_shtab_priolane_using advise' -l least-gain -x -d 'let a more expensive change lead where it surely betters the first goal by this much, such as 10%'
+complete -c priolane -n '_shtab_priolane_using advise' -l seed -x -d 'the first seed of paths and of the order at one instant (default: 1)'
 complete -c priolane -n '_shtab_priolane_using advise' -l budget -x -d 'packet-hops, such as 2e9hops: the same on any machine'
-complete -c priolane -n '_shtab_priolane_using advise' -l minutes -x -d 'converted to a budget by runs at the start (default: 3)'
+complete -c priolane -n '_shtab_priolane_using advise' -l minutes -x -d 'converted to a budget by runs at the start (default: 5)'
 complete -c priolane -n '_shtab_priolane_using advise' -l sampling -x -d 'one packet in N was seen, if no import says so'
+complete -c priolane -n '_shtab_priolane_using advise' -l check -x -d 'values that were measured, such as p99.small,1.2ms: compared with the simulation of what runs today'
 complete -c priolane -n '_shtab_priolane_using advise' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using advise' -l jobs -x -d 'runs side by side (default: all cores)'
-complete -c priolane -n '_shtab_priolane_using advise' -l explain -d 'why the second best lost and others were not judged'
+complete -c priolane -n '_shtab_priolane_using advise' -l explain -d 'why candidates were not judged, and schemes cannot be deployed'
 complete -c priolane -n '_shtab_priolane_using advise' -l json -d 'as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a channels -d 'channels of delay for virtual priorities (PrioPlus)'
 complete -c priolane -n '_shtab_priolane_using channels' -s h -l help -d 'show this help message and exit'
