@@ -53,7 +53,7 @@ def pages(directory: Path) -> Iterator[Page]:
     _priolane("trace", first, *traced, "--page", replay, "-o", directory / "trace")
     yield Page("replay", replay)
     examples = ROOT / "examples" / "advise"
-    goals = ("--goal", "p99.small < 60us", "--goal", "goodput.bulk > 90%", "--budget", "1e8hops")
+    goals = ("--goal", "p99.small < 60us", "--goal", "goodput.bulk > 90%", "--budget", "1e9hops")
     to = directory / "advice"
     _priolane("advise", examples / "flows.csv", "--fabric", examples / "fabric.toml", *goals, "-o", to)
     yield Page("advice", to / "advice.html")

@@ -34,6 +34,7 @@ def page(advice: Advice) -> str:
         script=script,
         script_hash=script_hash,
         advice=advice,
+        detail=_detail(advice),
         judging=judging,
         configuration=terminal.configuration(advice),
         how_sure=None if judging is None else terminal.how_sure(judging),
@@ -46,3 +47,8 @@ def page(advice: Advice) -> str:
         description={} if judging is None else {one.name: one.description for one in judging.candidates},
         spending=None if judging is None else terminal.spending(judging),
     )
+
+
+def _detail(advice: Advice) -> str:
+    """The headline without the title, which stands above it."""
+    return advice.headline.removeprefix(advice.title).lstrip(":; ")
