@@ -220,3 +220,37 @@ def test_lists_of_coflows_and_of_flows_that_wait_run_whole(tmp_path: Path, heade
     for stage in ("race", "judged"):
         results = priolane.load(tmp_path / "out" / "runs" / stage)
         assert {record["counters"]["completed"] for record in results.records.values()} == {800}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("deadline_missed.small,5%", "deadline_miss_rate.small: no flow of "),
+        ("cct.all,1ms", "cct.all: "),
+        ("p99.medium,1ms", "fct_p99.medium: there is no class 'medium'; one of small, bulk, all"),
+        ("p99.small,120%", "line 2: '120%' is relative; write the measured value with its unit"),
+    ],
+)
+def test_a_measured_value_that_the_list_cannot_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str, message: str
+) -> None:
+    advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    measured = tmp_path / "measured.csv"
+    measured.write_text(f"metric,value\n{row}\n", encoding="utf-8")
+    assert cli.main(arguments(tmp_path, "--check", str(measured), *asked("p99.small < 1ms"))) == 2
+    shown = capsys.readouterr().err
+    assert f"{measured}: " in shown
+    assert message in shown
+
+
+def test_measured_values_are_compared_with_the_simulation_of_today(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = folder / "measured.csv"
+    measured.write_text("metric,value\np50.bulk,1s\nmean.small,1ns\n", encoding="utf-8")
+    found = _answer(folder, capsys, "--check", str(measured), *asked("p99.small < 20ms"))
+    assert [(one["metric"], one["value"], one["agrees"]) for one in found["measured"]] == [
+        ("fct_p50.bulk", 1.0, False),
+        ("fct.small", 1e-9, False),
+    ]
+    assert all(1e-6 < one["predicted"] < 1 for one in found["measured"])

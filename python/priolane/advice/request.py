@@ -131,22 +131,23 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     )
     known = [*fabric.classes, "all"]
     measured = read_measured(request.check)
-    for goal in (*goals, *measured):
+    asked = [(f"--goal {goal.text!r}", goal) for goal in goals]
+    asked += [(f"{request.check}: {goal.name}", goal) for goal in measured]
+    for place, goal in asked:
         if goal.size_class not in known:
-            raise InputError(f"--goal {goal.text!r}: there is no class {goal.size_class!r}; one of {', '.join(known)}")
+            raise InputError(f"{place}: there is no class {goal.size_class!r}; one of {', '.join(known)}")
     defaults, _ = read_goals(DEFAULTS)
     names = {goal.name for goal in goals}
     shown = tuple(goal for goal in defaults if goal.name not in names and goal.size_class in known)
     flows = request.traffic.flows(fabric, goals)
-    for goal in goals:
+    for place, goal in asked:
         if goal.quantity.is_of_coflows and not flows.has("coflow"):
             raise InputError(
-                f"--goal {goal.text!r}: {flows.path} names no coflows. Use a list with the column `coflow`, or a goal "
-                "of flows."
+                f"{place}: {flows.path} names no coflows. Use a list with the column `coflow`, or a goal of flows."
             )
         if goal.quantity.is_of_deadlines and not flows.has("deadline_ns"):
             raise InputError(
-                f"--goal {goal.text!r}: no flow of {flows.path} has a deadline. Use a list with the column "
+                f"{place}: no flow of {flows.path} has a deadline. Use a list with the column "
                 "`deadline_ns`, or another goal."
             )
     _check_groups(fabric, flows)
