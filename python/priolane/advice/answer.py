@@ -120,8 +120,8 @@ class Advice:
 
     `judging` is `None` where the answer is known before any candidate is compared: then `insufficient` says what the
     list lacks, or `bounds` prove that a goal cannot be met. `measured` compares today's network with its simulation.
-    `infeasible` are the shipped schemes that cannot be
-    deployed here, `doubts` sentences on what makes the answer uncertain, `assumed` those on what was not stated.
+    `infeasible` are the shipped schemes that cannot be deployed here, `doubts` sentences on what makes the answer
+    uncertain, `assumed` those on what was not stated.
     """
 
     kind: Kind

@@ -34,7 +34,6 @@ _ENDS = (("dst", "receive"), ("src", "send"))
 _LENGTHS = (1.0, 4.0, 16.0, 64.0)
 # Sums of times are rounded: what is longer by less is as long.
 _ROUNDED = 1 + 1e-9
-_PER_MILLE = {"fct_p50": 500, "fct_p95": 950, "fct_p99": 990, "fct_p999": 999}
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,10 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
     work = _Work(host[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
     count = len(work.work_s)
     name = goal.size_class
-    if quantity.is_of_deadlines or quantity.metric in _PER_MILLE:
+    is_time = quantity.unit == "s"
+    if quantity.is_of_deadlines or (is_time and quantity.per_mille is not None):
         late = _late(work)
-        part = goal.bound if quantity.is_of_deadlines else 1 - _PER_MILLE[quantity.metric] / 1000
+        part = goal.bound if quantity.per_mille is None else 1 - quantity.per_mille / 1000
         if late <= part * count * _ROUNDED:
             return None
         what = "their deadlines" if quantity.is_of_deadlines else goal.format(goal.bound)

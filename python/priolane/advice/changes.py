@@ -63,7 +63,7 @@ _QUEUES = ("fifo", "strict", "wfq")
 _PLAIN_HOSTS = ("fifo", "round_robin", "own")
 # Keys of transports that `[host]` of the fabric states for all.
 _OF_HOST = ("kind", "min_rto", "initial_rto", "max_rto", "handshake")
-# What a port is told apart by besides its marking and its buffer.
+# Keys whose change means other queues of a port.
 _OF_PORT = ("queues", "weights")
 
 

@@ -23,17 +23,20 @@ from priolane.advice.claims import claims_and_panel
 from priolane.advice.doubts import find_doubts
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.measured import Measurement, compare
+from priolane.advice.outcomes import estimates
 from priolane.advice.place import claim, finish
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
+from priolane.advice.samples import Trial
 from priolane.advice.sensitivity import examine
 from priolane.advice.stages import Pace
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare, hops, values
-from priolane.advice.windows import FEWEST, MOST, Windows, estimate
+from priolane.advice.trials import FLOWS, Trials, bare, hops, values_of
+from priolane.advice.windows import MOST, Windows
 from priolane.budget import Budget
+from priolane.report.estimate import Estimate
 from priolane.report.numbers import format_value
 from priolane.settings import Settings
 
@@ -134,7 +137,7 @@ def _advise(context: AdviceContext) -> Advice:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
     windows = sufficiency.windows(context, longest)
     now = stages.run_today(context, windows)
-    measured = compare(context.measured, values({context.today.candidate.name: now})[context.today.candidate.name])
+    measured = compare(context.measured, values_of(now))
     proofs = bounds.alone(context.goals, bare(now))
     if proofs:
         return _answer(context, Kind.IMPOSSIBLE, bounds=proofs, measured=measured)
@@ -184,11 +187,6 @@ class Frame:
     load: float
     found: tuple[Feasibility, ...]
     measured: tuple[Measurement, ...]
-
-    @property
-    def raced(self) -> Windows:
-        """The first half of the windows."""
-        return self.windows.first(max(FEWEST, self.windows.count // 2))
 
 
 @dataclass(frozen=True)
@@ -255,7 +253,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     judging = judged.hops + hops(seeds) + round(pace.whole)
     spent = compared.raced.hops + compared.tuning_hops + judging
     room = max(_RESERVE * pace.budget, pace.budget - spent)
-    disturbed = windows if context.needs_whole_list else frame.raced
+    disturbed = windows.first(stages.race_windows(context, windows)[-1])
     findings = examine(context, pair, disturbed, context.goals, room)
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
@@ -327,12 +325,8 @@ def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapp
     return same
 
 
-def _alone(context: AdviceContext, trial: Any) -> dict[str, Any]:
-    return {
-        goal.name: estimate(trial.bare[goal.name], is_part=goal.quantity.is_part)
-        for goal in context.read
-        if trial.bare[goal.name] is not None
-    }
+def _alone(context: AdviceContext, trial: Trial) -> dict[str, Estimate]:
+    return estimates([goal for goal in context.read if trial.bare[goal.name] is not None], trial.bare)
 
 
 def _doubts(best: JudgedCandidate, context: AdviceContext, load: float) -> list[str]:

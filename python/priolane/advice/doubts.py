@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from priolane.advice.flow_list import EXPERIMENT, FlowList
-from priolane.advice.recording import read_recording
+from priolane.advice.recording import read_recording, sampling_of
 
 # Fewer different starts than this part of the flows: a clock that ticked coarsely.
 _COARSE = 0.2
@@ -16,7 +16,7 @@ _FEW_FLOWS = 1000
 def find_doubts(flows: FlowList, sampling: int | None) -> Iterator[str]:
     """The sources of uncertainty in this list: sampling, starts that are not known, few flows."""
     recording = read_recording(flows.path)
-    sampled = sampling if sampling is not None else recording.sampling
+    sampled = sampling_of(flows.path, sampling)
     if sampled is not None and sampled > 1:
         yield (
             f"the flows were sampled, 1 packet in {sampled}: most small flows were not seen, and sizes are estimates; "

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from priolane.advice.answer import Advice, Judging
 from priolane.advice.goals import Goal
+from priolane.advice.outcomes import estimates
 from priolane.advice.racing import Why
-from priolane.advice.windows import estimate
 from priolane.report.estimate import Estimate
 from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import fitting
@@ -41,11 +41,7 @@ def _others(advice: Advice, judging: Judging) -> list[tuple[str, Mapping[str, Es
         how = judging.race.ended.get(one.name)
         if one.name not in judged and how is not None and how.why not in (Why.SAME, Why.STUCK):
             own = judging.race.values[one.name]
-            values = {
-                goal.name: estimate(own[goal.name], is_part=goal.quantity.is_part)
-                for goal in (*advice.goals, *advice.shown)
-            }
-            found.append((one.name, values, one.queues))
+            found.append((one.name, estimates((*advice.goals, *advice.shown), own), one.queues))
     return found
 
 

@@ -21,7 +21,8 @@ _PART = "part"
 @dataclass(frozen=True)
 class Quantity:
     """A metric that goals can bound: its key in summaries, its factor from there, its unit in reports, and whether
-    large values are good. `least` is how many flows of its class a window should have."""
+    large values are good. `least` is how many flows of its class a window should have,
+    `per_mille` the rank of a percentile."""
 
     metric: str
     key: str
@@ -29,6 +30,7 @@ class Quantity:
     is_large_good: bool = False
     factor: float = 1.0
     least: int = 20
+    per_mille: int | None = None
 
     @property
     def is_of_coflows(self) -> bool:
@@ -48,15 +50,15 @@ class Quantity:
 
 QUANTITIES = {
     "mean": Quantity("fct", "mean_fct_s", "s"),
-    "p50": Quantity("fct_p50", "p50_fct_s", "s"),
-    "p95": Quantity("fct_p95", "p95_fct_s", "s", least=40),
-    "p99": Quantity("fct_p99", "p99_fct_s", "s", least=100),
-    "p999": Quantity("fct_p999", "p999_fct_s", "s", least=200),
+    "p50": Quantity("fct_p50", "p50_fct_s", "s", per_mille=500),
+    "p95": Quantity("fct_p95", "p95_fct_s", "s", least=40, per_mille=950),
+    "p99": Quantity("fct_p99", "p99_fct_s", "s", least=100, per_mille=990),
+    "p999": Quantity("fct_p999", "p999_fct_s", "s", least=200, per_mille=999),
     "slowdown": Quantity("slowdown", "mean_slowdown", "1"),
-    "slowdown_p95": Quantity("slowdown_p95", "p95_slowdown", "1", least=40),
-    "slowdown_p99": Quantity("slowdown_p99", "p99_slowdown", "1", least=100),
+    "slowdown_p95": Quantity("slowdown_p95", "p95_slowdown", "1", least=40, per_mille=950),
+    "slowdown_p99": Quantity("slowdown_p99", "p99_slowdown", "1", least=100, per_mille=990),
     "cct": Quantity("cct", "mean_cct_s", "s", least=8),
-    "cct_p95": Quantity("cct_p95", "p95_cct_s", "s", least=20),
+    "cct_p95": Quantity("cct_p95", "p95_cct_s", "s", least=20, per_mille=950),
     "deadline_missed": Quantity("deadline_miss_rate", "deadline_miss_rate", _PART, least=20),
     "goodput": Quantity("goodput", "goodput_bps", "Gbit/s", is_large_good=True, factor=1e-9, least=2),
 }

@@ -81,9 +81,14 @@ class Outcome:
         return f"{sentence}, {short(factor)} times off the bound of {self.goal.format(self.limit)}"
 
 
+def estimates(goals: Sequence[Goal], values: Values) -> dict[str, Estimate]:
+    """The values of one candidate with their intervals, by metric."""
+    return {goal.name: estimate(values[goal.name], is_part=goal.quantity.is_part) for goal in goals}
+
+
 def outcomes(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
     """The results of each candidate for each goal. Relative goals refer to the best of the candidates."""
-    bounds = {goal.name: _bound(goal, [of[goal.name] for of in values.values()]) for goal in goals}
+    bounds = _bounds(goals, values)
     return {
         name: tuple(_outcome(goal, of[goal.name], bounds[goal.name]) for goal in goals) for name, of in values.items()
     }
@@ -92,10 +97,22 @@ def outcomes(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, t
 def scores(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Jackknife]:
     """The score of each candidate; infinite where it lacks a value, as flows did not finish."""
     found = {}
-    for name, of in outcomes(goals, values).items():
-        first, *others = [_vector(one, values[name][one.goal.name]) for one in of]
+    bounds = _bounds(goals, values)
+    for name, of in values.items():
+        first, *others = [_vector(goal, of[goal.name], bounds[goal.name]) for goal in goals]
         found[name] = Jackknife(sum((MISS * np.maximum(0.0, other) for other in others), first))
     return found
+
+
+def meeting(goals: Sequence[Goal], values: Mapping[str, Values]) -> list[str]:
+    """The candidates whose values meet all goals; each may have been read in windows of its own."""
+    alone = {
+        name: {goal.name: None if (own := of[goal.name]) is None else Jackknife(own.values[:1]) for goal in goals}
+        for name, of in values.items()
+    }
+    bounds = _bounds(goals, alone)
+    margins = {name: [_margin(goal, of[goal.name], bounds[goal.name]) for goal in goals] for name, of in alone.items()}
+    return [name for name, of in margins.items() if all(one is not None and one.all <= 0 for one in of)]
 
 
 def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: str, other: str) -> bool:
@@ -106,6 +123,10 @@ def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: s
         return found[one].is_finite
     _, low, _, _ = found[other].minus(found[one]).difference()
     return low > 0
+
+
+def _bounds(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Sizes | None]:
+    return {goal.name: _bound(goal, [of[goal.name] for of in values.values()]) for goal in goals}
 
 
 def _bound(goal: Goal, values: Sequence[Jackknife | None]) -> Sizes | None:
@@ -124,29 +145,31 @@ def _bound(goal: Goal, values: Sequence[Jackknife | None]) -> Sizes | None:
 
 def _outcome(goal: Goal, value: Jackknife | None, bound: Sizes | None) -> Outcome:
     is_part = goal.quantity.is_part
-    found = estimate(value, is_part=is_part)
-    if bound is None:
-        return Outcome(goal, found, None, None)
-    limit = float(bound[0]) if is_part else math.exp(bound[0])
-    if value is None or not value.is_finite:
-        return Outcome(goal, found, limit, None)
-    if is_part:
+    limit = None if bound is None else float(bound[0]) if is_part else math.exp(bound[0])
+    return Outcome(goal, estimate(value, is_part=is_part), limit, _margin(goal, value, bound))
+
+
+def _margin(goal: Goal, value: Jackknife | None, bound: Sizes | None) -> Jackknife | None:
+    """The margin of a goal; `None` where flows did not finish, or no candidate has a value."""
+    if bound is None or value is None or not value.is_finite:
+        return None
+    if goal.quantity.is_part:
         # A relative bound of 0 events is met by 0 events alone.
         least = np.maximum(bound, np.finfo(float).tiny)
-        margin = Jackknife(np.minimum(value.values / least, _MOST_TIMES) - 1, value.floor / float(least[0]))
-        return Outcome(goal, found, limit, margin)
+        return Jackknife(np.minimum(value.values / least, _MOST_TIMES) - 1, value.floor / float(least[0]))
     sign = -1.0 if goal.quantity.is_large_good else 1.0
-    return Outcome(goal, found, limit, Jackknife(sign * (value.values - bound)))
+    return Jackknife(sign * (value.values - bound))
 
 
-# A part is at most so many times its bound: a bound of 0 would have no margin.
+# The largest ratio of a part to its bound: a bound of 0 would have no margin.
 _MOST_TIMES = 1e6
 
 
-def _vector(outcome: Outcome, value: Jackknife | None) -> Sizes:
-    if outcome.margin is not None:
-        return outcome.margin.values
+def _vector(goal: Goal, value: Jackknife | None, bound: Sizes | None) -> Sizes:
+    margin = _margin(goal, value, bound)
+    if margin is not None:
+        return margin.values
     # No candidate has a value of such a goal: it says nothing about any.
-    if outcome.limit is None or value is None:
+    if bound is None or value is None:
         return np.zeros(1) if value is None else np.zeros(len(value.values))
     return np.full(len(value.values), math.inf)

@@ -29,7 +29,7 @@ KEPT = 2
 _LEVEL = 0.05
 
 Evaluate = Callable[[Sequence[str], int], Mapping[str, Trials]]
-"""Runs candidates on so many windows."""
+"""Runs candidates on the first windows, whose number is given."""
 
 
 class Why(StrEnum):
@@ -93,8 +93,10 @@ def race(
     budget: float,
     tell: Callable[[Round], None],
 ) -> Race:
-    """Races `names` on so many windows in each round, within a budget of packet-hops. The first round is carried out
-    whatever it takes."""
+    """Races `names` on the number of windows that each round has, within a budget of packet-hops.
+
+    The first round is carried out whatever it takes.
+    """
     alive = list(names)
     ended: dict[str, CandidateEnd] = {}
     done: list[Round] = []

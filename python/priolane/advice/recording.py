@@ -101,6 +101,11 @@ def read_recording(path: Path) -> Recording:
     )
 
 
+def sampling_of(path: Path, stated: int | None) -> int | None:
+    """The number of packets of which one was seen: the stated one, or that of the report beside the list at `path`."""
+    return stated if stated is not None else read_recording(path).sampling
+
+
 def _span(seconds: float, space: str = " ") -> str:
     """A time in the unit that fits it."""
     unit, many = fitting(seconds, "s")

@@ -21,7 +21,6 @@ COLUMNS = (
     "group", "bytes", "start_ps", "fct_ps", "bare_fct_ps", "deadline_ps", "timeouts", "measured", "coflow",
 )  # fmt: skip
 _PS = 1e-12
-_PERCENTILES = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 # Of a share without any event, the upper end of its 95 % interval is 3.69 over the number of cases.
 _NONE_SEEN = 3.69
 # The slowest flows, of which it is told how many had a timeout.
@@ -195,8 +194,7 @@ def _value(quantity: Quantity, times: Sizes, sizes: Sizes, bare: Sizes) -> float
     if quantity.metric == "goodput":
         return float(8 * quantity.factor * sizes.sum() / times.sum())
     read = times / bare if quantity.metric.startswith("slowdown") else times
-    per_mille = _PERCENTILES.get(quantity.metric.rpartition("_")[2])
-    return float(read.mean() if per_mille is None else percentile(read, per_mille))
+    return float(read.mean() if quantity.per_mille is None else percentile(read, quantity.per_mille))
 
 
 def percentile(values: Sizes, per_mille: int) -> float:

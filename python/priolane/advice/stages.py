@@ -15,13 +15,12 @@ from priolane.advice.answer import JudgedCandidate
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import PUBLISHED
 from priolane.advice.feasible import Feasibility
-from priolane.advice.goals import Goal
-from priolane.advice.outcomes import Values, is_surely_better, outcomes
+from priolane.advice.outcomes import Values, estimates, is_surely_better, meeting, outcomes
 from priolane.advice.racing import Race, Why, race, stages
 from priolane.advice.request import MINUTES, AdviceContext, tenants
 from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, values
-from priolane.advice.windows import FEWEST, MOST, Windows, estimate
+from priolane.advice.windows import FEWEST, MOST, Windows
 from priolane.experiment import plan
 from priolane.files import write_whole
 
@@ -99,7 +98,8 @@ def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, 
     if needed <= room:
         return context, pace
     part = room / needed
-    least = min((FEWEST + 1) * goal.quantity.least / max(1, context.counts()[goal.name]) for goal in context.goals)
+    counts = context.counts()
+    least = min((FEWEST + 1) * goal.quantity.least / max(1, counts[goal.name]) for goal in context.goals)
     if context.needs_whole_list or part < least:
         enough = 1.1 * pace.budget / (part if context.needs_whole_list else part / least)
         raise InputError(
@@ -236,27 +236,9 @@ def choose_finalists(
 
 
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
-    ended = raced.ended
-    found = []
-    best: dict[str, float] = {}
-    for goal in context.goals:
-        known = [own.all for of in raced.values.values() if (own := of[goal.name]) is not None and own.is_finite]
-        best[goal.name] = (max if goal.quantity.is_large_good else min)(known, default=math.nan)
-    for name, of in raced.values.items():
-        same = name in ended and ended[name].why in (Why.SAME, Why.STUCK)
-        if not same and all(_meets(goal, of, best[goal.name]) for goal in context.goals):
-            found.append(name)
+    left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
+    found = [name for name in meeting(context.goals, raced.values) if name not in left_out]
     return sorted(found, key=lambda name: context.today.cost(by_name[name]))[:_CHEAPEST]
-
-
-def _meets(goal: Goal, of: Values, best: float) -> bool:
-    value = of[goal.name]
-    if value is None or not value.is_finite:
-        return False
-    bound = goal.bound if goal.quantity.is_part else math.log(goal.bound)
-    if goal.is_relative:
-        bound = best * goal.bound if goal.quantity.is_part else best + bound
-    return value.all >= bound if goal.quantity.is_large_good else value.all <= bound
 
 
 @dataclass(frozen=True)
@@ -322,9 +304,7 @@ def judge(
     return {
         name: JudgedCandidate(
             candidate=by_name[name],
-            estimates={
-                goal.name: estimate(own[name][goal.name], is_part=goal.quantity.is_part) for goal in context.read
-            },
+            estimates=estimates(context.read, own[name]),
             outcomes=results[name],
             timed_out=_timed_out(of),
         )

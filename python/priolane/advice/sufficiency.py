@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from priolane.advice.flow_list import FlowList
 from priolane.advice.goals import Goal
-from priolane.advice.recording import read_recording
+from priolane.advice.recording import sampling_of
 from priolane.advice.request import AdviceContext
 from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST, Windows
 from priolane.report.numbers import format_value
@@ -38,7 +38,7 @@ def before_runs(context: AdviceContext) -> Insufficient | None:
         found = _too_few(goal, counts[goal.name], flows)
         if found is not None:
             return found
-    sampled = context.request.sampling or read_recording(flows.path).sampling
+    sampled = sampling_of(flows.path, context.request.sampling)
     if sampled is not None and sampled > 1:
         return Insufficient(
             f"1 packet in {sampled} of {flows.path} was seen: most small flows are missing, and sizes are estimates",

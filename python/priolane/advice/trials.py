@@ -157,7 +157,12 @@ def _is_table(value: object) -> bool:
 
 def values(found: Mapping[str, Trials]) -> dict[str, Values]:
     """The values of candidates, each the mean over its seeds; `None` where a seed has none."""
-    return {name: _mean([one.values for one in of.values()]) for name, of in found.items()}
+    return {name: values_of(of) for name, of in found.items()}
+
+
+def values_of(of: Trials) -> Values:
+    """The values of one candidate, the mean over its seeds."""
+    return _mean([one.values for one in of.values()])
 
 
 def bare(of: Trials) -> Values:

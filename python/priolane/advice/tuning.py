@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from priolane.advice.candidate import Candidate
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Values, scores
-from priolane.advice.trials import Trials, hops, values
+from priolane.advice.trials import Trials, hops, values_of
 from priolane.tune import descend
 
 _LEAST_TRIES = 3
@@ -45,9 +45,9 @@ def tune(leader: Candidate, rivals: Mapping[str, Values], goals: Sequence[Goal],
         if found == leader.thresholds:
             own = rivals[leader.name]
         else:
-            ran = {_TRIED: run(moved(leader, found))}
-            spent += hops(ran)
-            own = values(ran)[_TRIED]
+            ran = run(moved(leader, found))
+            spent += hops({_TRIED: ran})
+            own = values_of(ran)
         return scores(goals, {**rivals, _TRIED: own})[_TRIED].all
 
     # The start costs nothing: the race has run it.
