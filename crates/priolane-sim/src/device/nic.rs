@@ -1,9 +1,16 @@
 //! The NIC: either no queue or a transmit queue between a host's transport and its link.
+//!
+//! Most transmit queues are FIFOs. The host's port therefore contains a FIFO itself, whose code is inlined in the host.
+//! Every other discipline is called by its kind.
 
 use priolane_core::endpoint::SendId;
-use priolane_core::ids::LinkId;
+use priolane_core::ids::{ClassSet, LinkId};
 use priolane_core::packet::{Body, Header, Packet, QueueItem};
-use priolane_core::port::{AnyDiscipline, Buffer, FifoSpec, PortContext, PortFactory, Returns, SortBy};
+use priolane_core::port::{
+    Admission, AnyDiscipline, Buffer, Discipline, DisciplineSpec, Fifo, FifoSpec, PortContext, PortFactory,
+    PortSink, Returns, SortBy,
+};
+use priolane_core::units::Time;
 
 use super::port::PortItem;
 use crate::model::scenario::{Nic, PortSpec, Scenario};
@@ -54,7 +61,83 @@ pub(crate) enum NicMode {
 }
 
 /// A host's transmit queue.
-pub(crate) type TransmitQueue<B> = AnyDiscipline<Outgoing<B>>;
+#[derive(Debug)]
+pub(crate) enum TransmitQueue<B: Body> {
+    /// One FIFO queue.
+    Fifo(Fifo<Outgoing<B>>),
+    /// A queue of another discipline.
+    Other(AnyDiscipline<Outgoing<B>>),
+}
+
+/// Calls a method of the discipline in a transmit queue.
+macro_rules! discipline {
+    ($queue:expr, $method:ident($($argument:expr),*)) => {
+        match $queue {
+            TransmitQueue::Fifo(queue) => queue.$method($($argument),*),
+            TransmitQueue::Other(queue) => queue.$method($($argument),*),
+        }
+    };
+}
+
+impl<B: Body> Discipline<Outgoing<B>> for TransmitQueue<B> {
+    #[inline(always)]
+    fn enqueue(&mut self, now: Time, item: &Outgoing<B>, out: &mut dyn PortSink<Outgoing<B>>) -> Admission {
+        discipline!(self, enqueue(now, item, out))
+    }
+
+    #[inline(always)]
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        discipline!(self, try_bypass(now, header))
+    }
+
+    #[inline]
+    fn expire(&mut self, now: Time, out: &mut dyn PortSink<Outgoing<B>>) {
+        discipline!(self, expire(now, out));
+    }
+
+    #[inline]
+    fn next_eligible_time(&self) -> Option<Time> {
+        discipline!(self, next_eligible_time())
+    }
+
+    #[inline(always)]
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<Outgoing<B>>) -> Option<&Outgoing<B>> {
+        discipline!(self, dequeue(t, out))
+    }
+
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        discipline!(self, is_ready(paused))
+    }
+
+    fn dequeue_unpaused(
+        &mut self,
+        t: Time,
+        paused: ClassSet,
+        out: &mut dyn PortSink<Outgoing<B>>,
+    ) -> Option<&Outgoing<B>> {
+        discipline!(self, dequeue_unpaused(t, paused, out))
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        discipline!(self, packets())
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        discipline!(self, bytes())
+    }
+
+    #[inline]
+    fn payload_bytes(&self) -> u64 {
+        discipline!(self, payload_bytes())
+    }
+
+    #[inline]
+    fn bytes_before(&self, header: &Header) -> u64 {
+        discipline!(self, bytes_before(header))
+    }
+}
 
 /// Creates the empty transmit queue of a host in front of `link`; if the NIC has none, a queue that stays empty.
 pub(crate) fn transmit_queue<B: Body>(scenario: &Scenario, link: LinkId) -> TransmitQueue<B> {
@@ -64,5 +147,8 @@ pub(crate) fn transmit_queue<B: Body>(scenario: &Scenario, link: LinkId) -> Tran
     };
     let context =
         PortContext { buffer: port.buffer, sort_by, returns: Returns::Dropped, ..scenario.switch_port(link) };
-    port.discipline.build(&context)
+    match port.discipline {
+        DisciplineSpec::Fifo(fifo) => TransmitQueue::Fifo(fifo.build(&context)),
+        other => TransmitQueue::Other(other.build(&context)),
+    }
 }
