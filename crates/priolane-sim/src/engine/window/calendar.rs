@@ -17,7 +17,7 @@
 
 use priolane_core::ids::{Class, NodeId};
 use priolane_core::packet::{Body, Packet};
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 
 use super::arrival_order;
 use crate::device::event_sink::{Arrival, Ingress};
@@ -344,6 +344,19 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
         self.open_each(end, Links::Several, |_, _| {})
     }
 
+    /// Returns the arrival and its time if there is only one and it is before `end`, else the batch.
+    #[inline(always)]
+    pub(crate) fn lone(self, end: Time) -> Result<(Time, &'a Packet<B>), Self> {
+        let ArrivalBatches { bucket: Bucket { chunks, .. }, start, .. } = &*self.batches;
+        let (chunk, slot) = (self.heads.place() / CHUNK, self.heads.place() % CHUNK);
+        let since = |entry: &Entry<B>| since_start(entry.tag.wrapping_sub(instant(*start)));
+        let at = chunks.get(chunk).map(|chunk| *start + Span(since(&chunk[slot])));
+        match at.filter(|&at| self.heads.before == NO_ENTRY && at < end) {
+            Some(at) => Ok((at, &self.batches.bucket.chunks[chunk][slot].packet)),
+            None => Err(self),
+        }
+    }
+
     /// As `open`, at a node that one link leads to: no two packets arrive at one instant.
     #[inline]
     pub(crate) fn open_of_one_link(self, end: Time) -> Arrivals<'a, B> {
@@ -467,7 +480,6 @@ impl<'a, B> Arrivals<'a, B> {
 mod tests {
     use priolane_core::packet::Header;
     use priolane_core::rng::{Purpose, Stream};
-    use priolane_core::units::Span;
 
     use super::*;
 
@@ -482,6 +494,7 @@ mod tests {
         let mut draw = Stream::new(3, Purpose::Ties, 0);
         let (mut remote, mut pool) = (Bucket::<()>::default(), ChunkPool::new(NODES));
         let ties = TieOrder::new(7);
+        let mut lone = 0;
         for _ in 0..300 {
             let mut bucket = std::mem::take(&mut remote);
             let mut model = vec![Vec::new(); NODES];
@@ -503,18 +516,33 @@ mod tests {
             batches.distribute(bucket, START);
             for (node, expected) in model.iter_mut().enumerate() {
                 assert_eq!(active_nodes[node / 64] >> (node % 64) & 1 == 1, !expected.is_empty());
+                expected.sort_unstable();
                 let batch = batches.of(NodeId(node as u32));
-                let found = batch.open_noting(Time::NEVER, |packet, visit| {
+                let Err(batch) = batch.lone(expected.first().map_or(Time::NEVER, |first| Time(first.0)))
+                else {
+                    panic!("an arrival that is not before the end")
+                };
+                let found = match batch.lone(Time::NEVER) {
+                    Ok((at, packet)) => {
+                        lone += 1;
+                        let [only] = expected[..] else { panic!("one of {}", expected.len()) };
+                        assert_eq!((at.0, packet.header.rank), (only.0, only.2));
+                        continue;
+                    }
+                    Err(batch) => batch,
+                };
+                assert_ne!(expected.len(), 1);
+                let found = found.open_noting(Time::NEVER, |packet, visit| {
                     assert_eq!(u64::from(visit.from), packet.header.rank);
                     packet.header.rank as u32 + 1
                 });
                 let found = found.with_notes().map(|(at, packet, note)| (at.0, packet.header.rank, note));
-                expected.sort_unstable();
                 let expected = expected.iter().map(|&(at, _, rank, note)| (at, rank, note));
                 assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
                 assert_eq!(batches.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
             }
             batches.take_bucket().end(&mut pool);
         }
+        assert!(lone > 1_000, "{lone}");
     }
 }

@@ -109,7 +109,7 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
         match self.routes(fabric, window.start, window.end) {
             Routes::ByHeader(table, pick) => {
                 let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
-                forward_all(self, fabric, window, arrivals, sink, |_, _, _, noted| noted)
+                forward_noted(self, fabric, arrivals, window, sink)
             }
             Routes::ByVisit(table, rng) => {
                 let port = |packet: &Packet<B>, visit| table.sprayed_port(&packet.header, rng, visit);
@@ -123,6 +123,36 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
 /// Runs through a window in which packets are sprayed at random.
 #[inline(never)]
 fn spray<B: Body, D: Discipline<Packet<B>>>(
+    switch: &mut Switch<D>,
+    fabric: &Fabric,
+    arrivals: Arrivals<B>,
+    window: &WindowSpan,
+    sink: &mut WindowScheduler<B>,
+) -> Time {
+    forward_noted(switch, fabric, arrivals, window, sink)
+}
+
+/// Runs through a window in which the note of each packet is its port.
+#[inline(always)]
+fn forward_noted<B: Body, D: Discipline<Packet<B>>>(
+    switch: &mut Switch<D>,
+    fabric: &Fabric,
+    arrivals: Arrivals<B>,
+    window: &WindowSpan,
+    sink: &mut WindowScheduler<B>,
+) -> Time {
+    if window.sample_every.is_some() {
+        return forward_noted_with_samples(switch, fabric, arrivals, window, sink);
+    }
+    for (at, packet, port) in arrivals.with_notes() {
+        switch.arrive_lazily(port, fabric, at, packet, sink);
+    }
+    switch.serve_busy(Time(window.end.0 - 1), sink)
+}
+
+/// As `forward_noted`, in a run with samples. Separate, so that other runs do not look for an instant at each arrival.
+#[inline(never)]
+fn forward_noted_with_samples<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
     fabric: &Fabric,
     arrivals: Arrivals<B>,
@@ -218,20 +248,59 @@ impl<E: Endpoint> WindowNode<E::Body> for Host<E> {
         window: &WindowSpan,
         sink: &mut WindowScheduler<E::Body>,
     ) -> Time {
-        let mut tick = window.samples();
-        for (at, packet) in batch.open_of_one_link(window.end).iter() {
-            run_events_before(self, EventKey::new(at, Kind::Arrival), fabric, &mut tick, sink);
-            advance(self, at, &mut tick, sink);
-            self.arrive(fabric, at, packet, sink);
-            sink.handled += 1;
+        if window.sample_every.is_some() {
+            return live_in_general(self, fabric, batch, window, sink);
         }
-        run_events_before(self, EventKey::new(window.end, Kind::Departure), fabric, &mut tick, sink);
-        while let Some(instant) = tick.next_before(window.end) {
-            sample_host(self, instant, sink);
+        match batch.lone(window.end) {
+            Ok(arrival) => live_with_one(self, fabric, arrival, window, sink),
+            Err(batch) => live_in_general(self, fabric, batch, window, sink),
         }
-        self.catch_up(Time(window.end.0 - 1), sink);
-        window.next_wake(self.next_wake(), || self.has_reading())
     }
+}
+
+/// Runs a host through a window without samples, in which one packet arrives.
+// Most windows of a host have one arrival: a list of keys, and an iterator over it, would cost more than the host's
+// own work.
+#[inline(always)]
+fn live_with_one<E: Endpoint>(
+    host: &mut Host<E>,
+    fabric: &Fabric,
+    (at, packet): (Time, &Packet<E::Body>),
+    window: &WindowSpan,
+    sink: &mut WindowScheduler<E::Body>,
+) -> Time {
+    let mut none = window.samples();
+    run_events_before(host, EventKey::new(at, Kind::Arrival), fabric, &mut none, sink);
+    host.catch_up(at, sink);
+    host.arrive(fabric, at, packet, sink);
+    sink.handled += 1;
+    run_events_before(host, EventKey::new(window.end, Kind::Departure), fabric, &mut none, sink);
+    host.catch_up(Time(window.end.0 - 1), sink);
+    host.next_wake()
+}
+
+/// Runs a host through a window with any number of arrivals and samples.
+#[inline(never)]
+fn live_in_general<E: Endpoint>(
+    host: &mut Host<E>,
+    fabric: &Fabric,
+    batch: ArrivalBatch<E::Body>,
+    window: &WindowSpan,
+    sink: &mut WindowScheduler<E::Body>,
+) -> Time {
+    let mut tick = window.samples();
+    for (at, packet) in batch.open_of_one_link(window.end).iter() {
+        run_events_before(host, EventKey::new(at, Kind::Arrival), fabric, &mut tick, sink);
+        advance(host, at, &mut tick, sink);
+        host.arrive(fabric, at, packet, sink);
+        sink.handled += 1;
+    }
+    run_events_before(host, EventKey::new(window.end, Kind::Departure), fabric, &mut tick, sink);
+    while let Some(instant) = tick.next_before(window.end) {
+        sample_host(host, instant, sink);
+    }
+    host.catch_up(Time(window.end.0 - 1), sink);
+    window.next_wake(host.next_wake(), || host.has_reading())
 }
 
 /// Runs the events that the host scheduled for itself before `limit`.
