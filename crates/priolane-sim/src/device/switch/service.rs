@@ -108,8 +108,16 @@ impl<D> Port<D> {
     }
 
     /// Starts the next service if it is due by `limit`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn serve_one<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Started
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.start_due(limit, sink)
+    }
+
+    #[inline(always)]
+    fn start_due<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Started
     where
         D: Discipline<Packet<B>>,
     {
@@ -128,6 +136,17 @@ impl<D> Port<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        while self.line.free_at <= limit && self.serve_one(limit, sink) == Started::Yes {}
+        if self.line.free_at <= limit {
+            self.serve_all(limit, sink);
+        }
+    }
+
+    // Not inlined, with the loop inside: several services in a row save registers once.
+    #[inline(never)]
+    fn serve_all<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        while self.line.free_at <= limit && self.start_due(limit, sink) == Started::Yes {}
     }
 }
