@@ -300,7 +300,7 @@ impl<E: Endpoint> Host<E> {
         while let Some(event) = self.endpoint.poll_event() {
             self.on_event(&event, fabric, now, sink);
         }
-        if self.pull != Pull::Kept {
+        if !matches!(self.pull, Pull::Kept) {
             self.pull = if self.endpoint.may_transmit() { Pull::Ask } else { Pull::Idle };
         }
         self.pump(now, sink);

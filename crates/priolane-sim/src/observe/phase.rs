@@ -73,13 +73,19 @@ impl PhaseMarker {
 /// Calls a transport of a host whose run has this marker, if any.
 #[inline(always)]
 pub(crate) fn in_transport<R>(marker: &Option<Arc<PhaseMarker>>, call: impl FnOnce() -> R) -> R {
-    if let Some(marker) = marker {
-        marker.enter(Phase::Transport);
+    match marker {
+        None => call(),
+        Some(marker) => marked(marker, call),
     }
+}
+
+/// Separate, so that runs without a marker test for it once for each call.
+#[cold]
+#[inline(never)]
+fn marked<R>(marker: &PhaseMarker, call: impl FnOnce() -> R) -> R {
+    marker.enter(Phase::Transport);
     let answer = call();
-    if let Some(marker) = marker {
-        marker.enter(Phase::Hosts);
-    }
+    marker.enter(Phase::Hosts);
     answer
 }
 

@@ -133,7 +133,7 @@ impl<E: Endpoint> Host<E> {
     /// Returns whether the transport would be polled after an arrival at `now`.
     #[inline]
     pub(super) fn would_poll(&self, now: Time) -> bool {
-        self.nic == NicMode::Queue || (self.pull != Pull::Kept && self.port.line.free_at <= now)
+        self.nic == NicMode::Queue || (!matches!(self.pull, Pull::Kept) && self.port.line.free_at <= now)
     }
 
     /// Transmits the transport's response to a packet, then pumps.
@@ -154,7 +154,7 @@ impl<E: Endpoint> Host<E> {
         } else {
             self.start(now, packet, *id, sink);
         }
-        if self.pull == Pull::Ask {
+        if matches!(self.pull, Pull::Ask) {
             return self.pump(now, sink);
         }
         if self.nic == NicMode::Queue {
@@ -173,7 +173,7 @@ impl<E: Endpoint> Host<E> {
     /// Lets the free link poll the transport, without a transmit queue.
     #[inline]
     fn pull<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
-        while self.pull == Pull::Ask && self.port.line.free_at <= now {
+        while matches!(self.pull, Pull::Ask) && self.port.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match &in_transport(&self.phase, || self.endpoint.poll_transmit(cx)) {
                 &Tx::Send { ref packet, id } => self.start(now, packet, id, sink),
@@ -245,7 +245,7 @@ impl<E: Endpoint> Host<E> {
     // Inlined as measured, into `pump` alone: every packet of a host passes through here.
     #[inline(always)]
     fn fill<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
-        while self.pull == Pull::Ask {
+        while matches!(self.pull, Pull::Ask) {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             // Used in place: a copy would stall on the small writes just made.
             let mut answer = in_transport(&self.phase, || self.endpoint.poll_transmit(cx));

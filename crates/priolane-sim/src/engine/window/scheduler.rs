@@ -290,7 +290,10 @@ impl<B: Body> WindowScheduler<B> {
             self.rings.iter().any(|ring| !ring[slot].is_empty())
                 || self.active_nodes[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
         };
-        let near = (from..from + SLOTS).find(active_nodes);
+        if active_nodes(&from) {
+            return Some(from);
+        }
+        let near = (from + 1..from + SLOTS).find(active_nodes);
         let remote = self.remote_overflow.iter().flatten().map(|far| far.at.0 / self.length).min();
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
         let wake = self.far_wakes.peek().map(|&Reverse((window, _))| window);
