@@ -9,10 +9,11 @@ import pytest
 
 import advise_world
 import priolane
-from priolane import _core, cli
+from priolane import cli
 from priolane.advice.fabric import read_fabric
 from priolane.advice.goals import read_goals
 from priolane.advice.traffic import LOAD, SIZES, Traffic
+from priolane.definition import Experiment
 from priolane.experiment import Options
 from priolane.results import load
 
@@ -89,7 +90,7 @@ def test_an_experiment_gives_the_flows_that_its_groups_start(folder: Path) -> No
     fabric = read_fabric(folder / "fabric.toml", None, None)
     goals, _ = read_goals(["cct.all < 1ms"])
     flows = Traffic(file=path).flows(fabric, goals)
-    lines = _core.drawn(path, Options().to_json()).splitlines()
+    lines = Experiment.load(path).core.drawn(Options().to_json()).splitlines()
     assert lines[0] == "start_ns,src,dst,bytes,group,coflow"
     assert flows.groups == ("jobs",)
     assert len(flows) == len(lines) - 1

@@ -9,6 +9,7 @@ import pytest
 import export_plans
 from hostile_texts import NAMES
 from priolane import _core
+from priolane.definition import Experiment
 from priolane.experiment import Options
 from priolane.printable import printable
 
@@ -66,7 +67,7 @@ def faults(path: Path, text: str, options: Options | None = None) -> str:
     """The refusal of a file, in lines; empty if it is right."""
     path.write_text(text, encoding="utf-8")
     try:
-        _core.Plan(path, (options or Options()).to_json())
+        Experiment.load(path).core.plan((options or Options()).to_json())
     except _core.InputError as error:
         return str(error)
     return ""

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from priolane import _core, cli, prices
+from priolane import cli, prices
+from priolane.definition import Experiment
 from priolane.experiment import Options
 
 PAYLOAD = 1460 / 1538
@@ -172,6 +173,6 @@ def test_p1_is_what_makes_price_follow_rate() -> None:
 def test_promised_says_why_there_is_no_optimum(plan: Path) -> None:
     """A finite workload has none."""
     plan.write_text(PARKING_LOT.replace('"endless"', '"1MB"'), encoding="utf-8")
-    (promise,) = json.loads(_core.promised(plan, Options().to_json()))
+    (promise,) = json.loads(Experiment.load(plan).core.promised(Options().to_json()))
     assert promise["flows"] == []
     assert "endless" in promise["reason"]

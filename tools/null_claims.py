@@ -28,6 +28,7 @@ from typing import Any
 from scipy import stats
 
 from priolane import _core
+from priolane.definition import Experiment
 from priolane.experiment import Options
 from priolane.grid import run, run_grid
 from priolane.settings import Settings
@@ -129,7 +130,7 @@ def swapped(path: Path, seeds: int, hops: float = math.inf) -> Swapped | None:
 
     There are none if the experiment has no groups to swap, or if the first six seeds take more than `hops` packet-hops.
     """
-    checked = json.loads(_core.check(path, Options(size="quick", seeds=SEEDS).to_json()))
+    checked = json.loads(Experiment.load(path).core.check(Options(size="quick", seeds=SEEDS).to_json()))
     merged = checked["merged"]
     sets = tuple(pair for swap in swaps(merged) for pair in swap.sets)
     if not sets or not merged.get("claim") or checked["packet_hops"] > hops:

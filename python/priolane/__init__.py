@@ -5,8 +5,8 @@
     results = priolane.run("experiment.toml", out="runs/first", jobs=2)
     results.summary()
 
-`run` carries out the whole grid of an experiment file and continues where an earlier call stopped; `load` opens
-what is already there. See docs/python.md.
+`run` carries out the whole grid of an experiment, a file or an `Experiment` of Python values, and continues where an
+earlier call stopped; `load` opens what is already there. See docs/python.md.
 """
 
 import os
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from priolane._core import InputError, RunFailed, Stopped
     from priolane.advice import Advice, advise
     from priolane.comparison import Comparison, compare
+    from priolane.definition import Experiment
     from priolane.experiment import Options, Plan, PlannedRun, plan
     from priolane.flow_trace import Trace, trace
     from priolane.grid import run
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "Comparison",
+    "Experiment",
     "InputError",
     "Options",
     "Plan",
@@ -52,6 +54,7 @@ _MODULES = {
     "_core": ("InputError", "RunFailed", "Stopped"),
     "advice": ("Advice", "advise"),
     "comparison": ("Comparison", "compare"),
+    "definition": ("Experiment",),
     "experiment": ("Options", "Plan", "PlannedRun", "plan"),
     "flow_trace": ("Trace", "trace"),
     "grid": ("run",),

@@ -1,17 +1,23 @@
-"""An experiment file and what is asked for: options, the plan, the check."""
+"""What is asked for an experiment: options, the plan, the check."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from priolane import _core
 from priolane._core import InputError
 from priolane.command_line import option
+from priolane.definition import Experiment, Source, as_experiment
+from priolane.directory import GRID_FILE
+from priolane.files import write_whole
 
 Size = Literal["quick", "default", "full"]
+
+SAVED = "experiment"
+"""The folder below results, and the file in it, with an experiment that was given as values."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,8 @@ class Plan:
     warnings: tuple[str, ...]
     core: _core.Plan = field(repr=False, compare=False)
     """The same in the compiled module, which carries out its runs."""
+    values: Experiment | None = field(default=None, repr=False, compare=False)
+    """The experiment if no file has it."""
 
     @cached_property
     def costs(self) -> Sequence[float]:
@@ -143,30 +151,58 @@ def toml_text(value: Any) -> str:
     raise TypeError(f"{value!r} has no TOML form")
 
 
-def experiment_name(path: str | Path) -> str:
-    """The name of an experiment by its file: `first` for `first.toml`, and `fig6` for `fig6/figure.toml`."""
-    file = Path(path)
-    return file.absolute().parent.name if file.name == "figure.toml" else file.stem
+def plan(source: Source, options: Options | None = None) -> Plan:
+    """Lists the runs of an experiment: a file by its path, a mapping of keys, or an `Experiment`.
 
-
-def plan(path: str | Path, options: Options | None = None) -> Plan:
-    """Reads an experiment file and lists its runs; raises `InputError` if it is not right."""
-    core = _core.Plan(Path(path), (options or Options()).to_json())
+    Raises `InputError` if it is not right.
+    """
+    experiment = as_experiment(source)
+    core = experiment.core.plan((options or Options()).to_json())
     read = json.loads(core.to_json())
     runs = tuple(
         PlannedRun(id=run["id"], scheme=run["scheme"], seed=run["seed"], point=run["point"]) for run in read["runs"]
     )
     return Plan(
         source=Path(read["source"]),
-        title=read["title"] or experiment_name(path),
+        title=read["title"] or experiment.name,
         runs=runs,
         readings=tuple(Reading(**reading) for reading in read["readings"]),
         warnings=tuple(read["warnings"]),
         core=core,
+        values=experiment if experiment.path is None else None,
     )
 
 
-def check(path: str | Path, options: Options | None = None) -> dict[str, Any]:
+def saved(grid: Plan, directory: Path, options: Options) -> Plan:
+    """Writes the experiment of `grid`, which no file has, below `directory`, with copies of the files that it names.
+
+    Returns the plan of that file, whose runs are the same. Raises `InputError` if the experiment names a file above its
+    folder, or if `directory` has a folder of that name and no grid.
+    """
+    if grid.values is None:
+        return grid
+    folder = directory / SAVED
+    files = {PurePosixPath(name): text for name, text in grid.core.files().items()}
+    for name in files:
+        if ".." in name.parts:
+            raise InputError(
+                f"{name}: the file is above the experiment's folder; give folder=, or its full path"
+            )
+    if folder.exists() and not (directory / GRID_FILE).exists():
+        raise InputError(f"{folder}: priolane did not write this folder; choose another directory with out=")
+    texts = {name: text for name, text in files.items() if not name.is_absolute()}
+    for name, text in {**texts, PurePosixPath(f"{SAVED}.toml"): grid.values.to_toml()}.items():
+        write_whole(folder / name, text)
+    return plan(folder / f"{SAVED}.toml", options)
+
+
+def check(source: Source, options: Options | None = None) -> dict[str, Any]:
     """The merged experiment, its grid and its predicted cost; raises `InputError` if it is not right."""
-    read: dict[str, Any] = json.loads(_core.check(Path(path), (options or Options()).to_json()))
+    read: dict[str, Any] = json.loads(as_experiment(source).core.check((options or Options()).to_json()))
+    return read
+
+
+def network_of(source: Source, options: Options | None = None) -> dict[str, Any]:
+    """The switches, ports and hosts of an experiment's network, as the simulator builds it."""
+    read: dict[str, Any] = json.loads(as_experiment(source).core.network((options or Options()).to_json()))
     return read

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core
-from priolane.experiment import Options, experiment_name
+from priolane.definition import experiment_name
+from priolane.experiment import Options
 from priolane.written_files import writing
 
 # The files of a trace of all flows: hops and state.

@@ -11,9 +11,10 @@ from typing import Any
 from priolane import _core, work_unit, worker
 from priolane._core import InputError
 from priolane.backend import LOCAL, Backend, parse_backend
+from priolane.definition import Source, as_experiment
 from priolane.directory import GRID_FILE, exclusive_writer, read_json, write_note
 from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
-from priolane.experiment import Options, Plan, PlannedRun, as_seeds, experiment_name, plan, toml_text
+from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, saved, toml_text
 from priolane.object_store import open_output
 from priolane.pool import ExecutorWorkers, ProcessPool
 from priolane.printable import message
@@ -39,7 +40,7 @@ class Watcher:
 
 
 def run(
-    path: str | Path,
+    experiment: Source,
     out: str | Path | None = None,
     *,
     jobs: int = 1,
@@ -47,9 +48,12 @@ def run(
     seeds: int | Sequence[int] | None = None,
     on: str | concurrent.futures.Executor = "local",
 ) -> Results:
-    """Runs the whole grid of the experiment file `path` and returns its results.
+    """Runs the whole grid of an experiment and returns its results.
 
-    Results go to `out`, a directory (default: `runs/` and the file's name) or the URL of an object store
+    `experiment` is the path of a file, a mapping with the keys of one, or an `Experiment`. Values are kept as a file
+    below the results, with copies of the files that they name.
+
+    Results go to `out`, a directory (default: `runs/` and the experiment's name) or the URL of an object store
     (docs/clusters.md). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; a script needs no
     `if __name__ == "__main__":` guard for them. `on` names another place as `--on` does ("dask://HOST:PORT",
@@ -69,20 +73,21 @@ def run(
 
     watcher = NotebookBar() if in_notebook() else None
     return run_grid(
-        path, out, options, Settings(jobs=jobs, on=parse_backend(on) if isinstance(on, str) else on), watcher
+        experiment, out, options, Settings(jobs=jobs, on=parse_backend(on) if isinstance(on, str) else on), watcher
     )
 
 
 def run_grid(
-    path: str | Path,
+    source: Source,
     out: str | Path | None,
     options: Options,
     settings: Settings,
     watcher: Watcher | None = None,
 ) -> Results:
     """`run` with all the choices that the command line has."""
-    grid = plan(path, options)
-    with open_output(out if out is not None else Path("runs") / experiment_name(path), settings) as (directory, chosen):
+    experiment = as_experiment(source)
+    grid = plan(experiment, options)
+    with open_output(out if out is not None else Path("runs") / experiment.name, settings) as (directory, chosen):
         return run_plan(grid, directory, options, chosen, watcher)
 
 
@@ -99,6 +104,7 @@ def run_plan(
 def _run_missing(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
     """Notes the grid, carries out what is missing and weighs it."""
     require_same_experiment(directory, grid)
+    grid = saved(grid, directory, options)
     write_grid(directory, grid, options)
     settings.on_saved(directory / GRID_FILE)
     by_id = {planned.id: planned for planned in grid.runs}
@@ -142,7 +148,7 @@ def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, 
 def write_grid(directory: Path, grid: Plan, options: Options, measured: Mapping[str, Any] | None = None) -> None:
     """Notes what the directory is the grid of, so that it can be opened and reported later."""
     note = {
-        "source": str(grid.source.absolute()),
+        "source": str(_place(grid.source, directory)),
         "title": grid.title,
         "options": json.loads(options.to_json()),
         "runs": [
@@ -153,6 +159,13 @@ def write_grid(directory: Path, grid: Plan, options: Options, measured: Mapping[
         "warnings": list(grid.warnings),
     }
     write_note(directory, note if measured is None else note | {"measured": dict(measured)})
+
+
+def _place(source: Path, directory: Path) -> Path:
+    """The path of the experiment file, relative to the results if it lies below them: they may be moved."""
+    if source.absolute().is_relative_to(directory.absolute()):
+        return source.absolute().relative_to(directory.absolute())
+    return source.absolute()
 
 
 def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.JobResult]:

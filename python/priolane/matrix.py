@@ -4,9 +4,7 @@ Two parts go together if there is a scheme with both that is accepted. Rows that
 matrix.toml lists them. If none is accepted, the reason is what the checker says of the first one tried.
 """
 
-import json
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from priolane import _core
 from priolane._core import InputError, Mistake
-from priolane.experiment import Options
+from priolane.experiment import plan
 from priolane.key_examples import inline
 
 ROWS = ("transport", "assign", "admit", "host", "nic", "port", "pricing")
@@ -27,27 +24,20 @@ _NO_ROWS = ("pricing", "variant")
 _SCHEMES = 18
 """Schemes of one question: an answer has the first 20 mistakes."""
 
-_EXPERIMENT = """\
-title = "matrix"
-schemes = {names}
-seeds = 1
-time = {{ flows = 4 }}
-{price}
-
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = {{ rate = "10Gbps", delay = "1us" }}
-
-[[group]]
-name = "all"
-hosts = "*"
-app = "poisson"
-sizes = "web_search"
-load = {{ of = "host", counts = "payload", value = 0.5 }}
-deadline = "10ms"
-{pays}
-"""
+_GROUP = {
+    "name": "all",
+    "hosts": "*",
+    "app": "poisson",
+    "sizes": "web_search",
+    "load": {"of": "host", "counts": "payload", "value": 0.5},
+    "deadline": "10ms",
+}
+_EXPERIMENT = {
+    "title": "matrix",
+    "seeds": 1,
+    "time": {"flows": 4},
+    "topology": {"kind": "single_switch", "hosts": 4, "host_link": {"rate": "10Gbps", "delay": "1us"}},
+}
 _KEY = re.compile(r"scheme\.s(\d+)(?:\.(\w+))?.*")
 
 
@@ -114,16 +104,14 @@ def matrix(row: str, column: str) -> Matrix:
     firsts, seconds = tuple(_tables()["choice"][row]), tuple(_tables()["choice"][column])
     pairs = list(product(firsts, seconds))
     tried = [list(_candidates({row: first, column: second})) for first, second in pairs]
-    with tempfile.TemporaryDirectory() as folder:
-        checker = _Checker(Path(folder) / "matrix.toml")
-        # Most pairs fit the first scheme tried: those of many pairs are one question.
-        mistakes = checker.check([schemes[0] for schemes in tried])
-        cells = [
-            Cell(*pair, schemes[0], {}, "")
-            if mistake is None
-            else _cell(checker, dict(zip((row, column), pair, strict=True)), schemes)
-            for pair, schemes, mistake in zip(pairs, tried, mistakes, strict=True)
-        ]
+    # Most pairs fit the first scheme tried: those of many pairs are one question.
+    mistakes = _check([schemes[0] for schemes in tried])
+    cells = [
+        Cell(*pair, schemes[0], {}, "")
+        if mistake is None
+        else _cell(dict(zip((row, column), pair, strict=True)), schemes)
+        for pair, schemes, mistake in zip(pairs, tried, mistakes, strict=True)
+    ]
     return Matrix(row, column, firsts, seconds, tuple(cells))
 
 
@@ -137,13 +125,13 @@ def _tables() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("matrix.toml").read_text(encoding="utf-8"))
 
 
-def _cell(checker: "_Checker", of: Mapping[str, str], schemes: Sequence[Mapping[str, str]]) -> Cell:
+def _cell(of: Mapping[str, str], schemes: Sequence[Mapping[str, str]]) -> Cell:
     """The cell of the pair `of`, whose first scheme was refused."""
     first, second = of.values()
     against: list[_Mistake] = []
     for begin in range(0, len(schemes), _SCHEMES):
         some = schemes[begin : begin + _SCHEMES]
-        for scheme, mistake in zip(some, checker.check(some), strict=True):
+        for scheme, mistake in zip(some, _check(some), strict=True):
             if mistake is None:
                 beside = {row: part for row, part in scheme.items() if schemes[0].get(row) != part}
                 return Cell(first, second, _named(scheme), _named(beside), "")
@@ -180,37 +168,27 @@ def _is_priced(scheme: Mapping[str, str]) -> bool:
     return "pricing" in scheme or scheme["assign"] == "paid_weight"
 
 
-@dataclass(frozen=True)
-class _Checker:
-    """Asks the checker by an experiment file at `path`, which it writes again for each question."""
+def _check(schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
+    """The objection of the checker to each scheme; `None` for a scheme that it accepts."""
+    answers: list[_Mistake | None] = [None] * len(schemes)
+    for paying in (False, True):
+        some = [nth for nth, scheme in enumerate(schemes) if _is_priced(scheme) == paying]
+        for begin in range(0, len(some), _SCHEMES):
+            places = some[begin : begin + _SCHEMES]
+            for place, chosen in _mistakes([schemes[place] for place in places], paying=paying):
+                answers[places[place]] = chosen
+    return answers
 
-    path: Path
 
-    def check(self, schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
-        """The objection of the checker to each scheme; `None` for a scheme that it accepts."""
-        answers: list[_Mistake | None] = [None] * len(schemes)
-        for paying in (False, True):
-            some = [nth for nth, scheme in enumerate(schemes) if _is_priced(scheme) == paying]
-            for begin in range(0, len(some), _SCHEMES):
-                places = some[begin : begin + _SCHEMES]
-                for place, chosen in self._mistakes([schemes[place] for place in places], paying=paying):
-                    answers[places[place]] = chosen
-        return answers
-
-    def _mistakes(self, schemes: Sequence[Mapping[str, str]], *, paying: bool) -> Iterator[tuple[int, _Mistake]]:
-        """The number of each scheme that is refused, with what is said against it."""
-        names = [f"s{nth}" for nth in range(len(schemes))]
-        text = _EXPERIMENT.format(
-            names=json.dumps(names),
-            price="price = { p0 = 1 }" if paying else "",
-            pays="mix = [{ share = 0.5 }, { share = 0.5, w = 2 }]" if paying else "",
-        )
-        tables = (_table(name, scheme) for name, scheme in zip(names, schemes, strict=True))
-        self.path.write_text("\n".join([text, *tables]), encoding="utf-8")
-        try:
-            _core.Plan(self.path, Options().to_json())
-        except InputError as error:
-            yield from _read(error.mistakes)
+def _mistakes(schemes: Sequence[Mapping[str, str]], *, paying: bool) -> Iterator[tuple[int, _Mistake]]:
+    """The number of each scheme that is refused, with what is said against it."""
+    tables = {f"s{nth}": _table(scheme) for nth, scheme in enumerate(schemes)}
+    pays = {"mix": [{"share": 0.5}, {"share": 0.5, "w": 2}]} if paying else {}
+    price = {"price": {"p0": 1}} if paying else {}
+    try:
+        plan(_EXPERIMENT | price | {"schemes": list(tables), "group": [_GROUP | pays], "scheme": tables})
+    except InputError as error:
+        yield from _read(error.mistakes)
 
 
 def _read(mistakes: Iterable[Mistake]) -> Iterator[tuple[int, _Mistake]]:
@@ -222,19 +200,17 @@ def _read(mistakes: Iterable[Mistake]) -> Iterator[tuple[int, _Mistake]]:
         yield int(found[1]), _Mistake("port" if row == "map" else row, f"{mistake.what}. {mistake.advice}")
 
 
-def _table(name: str, scheme: Mapping[str, str]) -> str:
+def _table(scheme: Mapping[str, str]) -> dict[str, Any]:
     """A scheme as a table of an experiment."""
     rows = {row: _written(row, part, scheme.get("variant", "")) for row, part in scheme.items() if row not in _NO_ROWS}
     pricing = _tables()["choice"]["pricing"].get(scheme.get("pricing", ""), {})
-    rows |= {row: inline(value) for row, value in pricing.items()}
-    lines = [f"[scheme.{name}]", *(f"{row} = {text}" for row, text in rows.items()), 'map = { class = "queue" }']
-    return "\n".join(lines)
+    return {**rows, **pricing, "map": {"class": "queue"}}
 
 
 @cache
-def _written(row: str, part: str, variant: str) -> str:
+def _written(row: str, part: str, variant: str) -> Any:
     """A part as a scheme has it; ports mark packets, for transports that use marks."""
     tables = _tables()
     beside = {"port": tables["marking"], "transport": tables["variant"].get(variant, {})}.get(row, {})
     written = tables["choice"][row][part]
-    return inline(written | beside if beside else written)
+    return written | beside if beside else written

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core, experiment, files
+from priolane.definition import Source
 from priolane.experiment import Options, Plan, plan
 from priolane.study.folders import EXPERIMENT, STUDY, folder
 
@@ -63,12 +64,12 @@ class Prediction:
         return self.runs_s + self.figures_s + self.start_s
 
 
-def check(path: str | Path, options: Options | None = None) -> dict[str, Any]:
+def check(source: Source, options: Options | None = None) -> dict[str, Any]:
     """The merged experiment, its grid and its predicted cost; raises `InputError` if it is not right.
 
     `seconds` are those of one core for all runs, their tables included.
     """
-    found = experiment.check(path, options)
+    found = experiment.check(source, options)
     measured = calibration()
     found["seconds"] = measured.ratio * found["seconds"] + found["runs"] * measured.least_s
     found["ns_per_hop"] = found["seconds"] * 1e9 / max(found["packet_hops"], 1)

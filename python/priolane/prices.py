@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from priolane import _core
 from priolane._core import InputError
+from priolane.definition import Experiment
 from priolane.experiment import Options, PlannedRun
 from priolane.results import Results
 
@@ -53,7 +53,7 @@ class WeightValue:
 
 def promised_rates(path: Path, options: Options) -> list[dict[str, Any]]:
     """The promised rates of flows without end, point by point; raises `InputError` where the file prices nothing."""
-    read: list[dict[str, Any]] = json.loads(_core.promised(path, options.to_json()))
+    read: list[dict[str, Any]] = json.loads(Experiment.load(path).core.promised(options.to_json()))
     return read
 
 

@@ -400,7 +400,7 @@ def load(directory: str | Path) -> Results:
         _NOTE(note, "")
         return Results(
             directory=root,
-            source=Path(note["source"]),
+            source=root / note["source"],
             title=note["title"],
             options=Options.from_json(json.dumps(note["options"])),
             runs=tuple(

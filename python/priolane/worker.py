@@ -86,7 +86,7 @@ def _end_with_parent() -> None:
 @lru_cache(maxsize=4)
 def _open_grid(grid: Grid) -> _core.Grid:
     """The grid, planned and its directory opened once a process."""
-    return _core.Plan(Path(grid.source), grid.options).open(Path(grid.out), grid.settings)
+    return _core.Experiment.from_path(Path(grid.source)).plan(grid.options).open(Path(grid.out), grid.settings)
 
 
 def execute(job: Job) -> JobResult:

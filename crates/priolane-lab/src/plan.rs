@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod classes;
 mod deadlines;
+mod definition;
 mod demand;
 mod drawn_deadlines;
 mod empty_paths;
@@ -34,11 +35,12 @@ mod traffic;
 
 use std::path::Path;
 
-use priolane_source::{InputError, SIZE_LIMIT, read_text};
+use priolane_source::InputError;
 
 pub use actual_run::ActualRun;
 pub(crate) use admission::round_trip;
 pub use build::{Load, MeasuredFlows, ResolvedRun, build, build_at, transport};
+pub use definition::Definition;
 pub use merged::from_merged;
 pub use offers::GroupOffer;
 pub use options::{Options, Size};
@@ -63,13 +65,7 @@ pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
 /// # Errors
 /// As for [`plan`].
 pub fn points(path: &Path, options: &Options) -> Result<Points, InputError> {
-    let name = path.display().to_string();
-    if path.to_str().is_none() {
-        return Err(InputError::new(name, None, "", "the path is not UTF-8", "Rename the file or directory"));
-    }
-    let text = read_text(path, &name, SIZE_LIMIT)?;
-    let base = path.parent().unwrap_or(Path::new("."));
-    points_of(&name, &text, base, options).map(|points| Points { source: path.to_owned(), ..points })
+    Definition::from_path(path)?.points(options)
 }
 
 /// Returns the requirement (R_base) of the flows of `run`; `None` if no deadline depends on it.

@@ -17,24 +17,21 @@ use pyo3::prelude::*;
 use crate::errors::{Damaged, failed, input_error, utf8};
 use crate::linux::{JobRequest, MachinesRequest};
 use crate::progress::Reporter;
-use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
+use crate::request::{SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
 
 /// The planned runs of an experiment file.
 #[pyclass(frozen)]
 pub(crate) struct Plan(Arc<lab::Plan>);
 
+impl From<lab::Plan> for Plan {
+    fn from(plan: lab::Plan) -> Self {
+        Self(Arc::new(plan))
+    }
+}
+
 #[pymethods]
 impl Plan {
-    /// Plans the runs of the file at `path`.
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
-        let signals = Signals::default();
-        let options = request::<OptionsRequest>(options)?.into_options(&signals);
-        let plan = py.detach(|| lab::plan(&path, &options));
-        Ok(Self(Arc::new(plan.map_err(|error| signals.or(error, input_error))?)))
-    }
-
     /// Returns ids, schemes, sweep points and seeds of the runs, and warnings.
     fn to_json(&self) -> PyResult<String> {
         response(&plan_to_json(&self.0))
@@ -46,6 +43,12 @@ impl Plan {
         let interrupt = signals.interrupt();
         py.detach(|| priolane_tools::check::costs(&self.0, &interrupt))
             .map_err(|error| signals.or(error, input_error))
+    }
+
+    /// Returns the texts of the files that runs and reports read, by path as the experiment names them.
+    fn files(&self) -> BTreeMap<String, String> {
+        let files = self.0.runs.iter().flat_map(|run| run.experiment.sources.all_read());
+        files.map(|(path, text)| (path.to_owned(), text.to_string())).collect()
     }
 
     /// Returns the texts of the files that the runs read, by SHA-256.

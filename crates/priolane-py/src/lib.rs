@@ -6,6 +6,7 @@
 //! A crate with its own transports builds the same module with them: see [`init_own`].
 
 mod errors;
+mod experiment;
 mod grid;
 mod linux;
 mod net;
@@ -63,42 +64,6 @@ fn verdicts(
         })
         .map_err(|error| signals.or(error, input_error))?;
     response(&report)
-}
-
-/// Returns the merged experiment, its grid and its predicted cost, without running it.
-#[pyfunction]
-fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let check = py.detach(|| priolane_tools::check::check(&path, &options));
-    response(&check.map_err(|error| signals.or(error, input_error))?)
-}
-
-/// Returns the switches, ports and hosts of an experiment's network as JSON, as the simulator builds it.
-#[pyfunction]
-fn network(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let network = py.detach(|| priolane_tools::network::network(&path, &options));
-    response(&network.map_err(|error| signals.or(error, input_error))?)
-}
-
-/// Returns the flows of the first run of an experiment as the text of a flow list, without running it.
-#[pyfunction]
-fn drawn(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let drawn = py.detach(|| priolane_tools::drawn::drawn(&path, &options));
-    drawn.map_err(|error| signals.or(error, input_error))
-}
-
-/// Returns the promised rates of long-lived flows at each sweep point, without running; rejects files without pricing.
-#[pyfunction]
-fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let promised = py.detach(|| priolane_tools::promised::promised(&path, &options));
-    response(&promised.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// Executes the one run that `request` (a flow, and the keys that select its run) denotes, and writes the life of the
@@ -470,6 +435,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
     net::add(module)?;
+    module.add_class::<experiment::Experiment>()?;
     module.add_class::<grid::Grid>()?;
     module.add_class::<grid::Plan>()?;
     module.add_function(wrap_pyfunction!(analyze, module)?)?;
@@ -481,11 +447,9 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench_threads, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(channels, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
-    module.add_function(wrap_pyfunction!(network, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_agent, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;
@@ -507,8 +471,6 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;
-    module.add_function(wrap_pyfunction!(drawn, module)?)?;
-    module.add_function(wrap_pyfunction!(promised, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;

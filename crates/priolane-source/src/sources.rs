@@ -172,6 +172,12 @@ impl Sources {
         })
     }
 
+    /// Iterates over paths and texts of all files that were read, also for reports, without files that are compiled in.
+    pub fn all_read(&self) -> impl Iterator<Item = (&str, &Arc<str>)> {
+        let own = self.texts.iter().filter(|(_, content)| !content.shipped);
+        own.map(|(path, content)| (path.as_str(), &content.text))
+    }
+
     /// Returns the same cached files, none of them used yet: for the next sweep point.
     pub fn fresh(&self) -> Self {
         Self { used: BTreeMap::new(), of_seed: BTreeMap::new(), ..self.clone() }

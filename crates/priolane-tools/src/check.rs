@@ -6,13 +6,12 @@ mod predict;
 mod prefix_tests;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use priolane_core::units::Span;
 use priolane_lab::experiment::{Arrivals, Experiment, Timing};
 use priolane_lab::interrupt::Interrupt;
-use priolane_lab::plan::{self, Options, Plan, Points, Warnings};
+use priolane_lab::plan::{self, Definition, Options, Plan, Points, Warnings};
 use priolane_source::InputError;
 use priolane_workload::InitialState;
 use serde::Serialize;
@@ -65,14 +64,14 @@ pub struct Check {
 ///
 /// # Errors
 /// Returns an [`InputError`] if the file is invalid or `options` interrupts.
-pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
+pub fn check(experiment: &Definition, options: &Options) -> Result<Check, InputError> {
     let (pace, untimed) = match pace() {
         Ok(pace) => (pace, None),
         Err(error) => {
             (PACE, Some(format!("seconds are estimated at {PACE:.0e} instructions per second: {error}")))
         }
     };
-    let mut check = of_points(&plan::points(path, options)?, (pace, SAMPLE), &options.interrupt)?;
+    let mut check = of_points(&experiment.points(options)?, (pace, SAMPLE), &options.interrupt)?;
     check.warnings.extend(untimed);
     Ok(check)
 }
@@ -200,7 +199,7 @@ impl RunPrefix {
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use priolane_sim::scenario::Scenario;
     use priolane_sim::{Drive, run};

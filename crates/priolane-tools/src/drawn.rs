@@ -1,7 +1,6 @@
 //! Draws the flows that an experiment would run, as a flow list, without running it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::CoflowId;
@@ -9,21 +8,21 @@ use priolane_core::units::Span;
 use priolane_source::InputError;
 use priolane_workload::flow_list::{OptionalColumn, Row, Writer};
 
-use priolane_lab::plan::{self, Options, ResolvedRun};
+use priolane_lab::plan::{self, Definition, Options, ResolvedRun};
 
-/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list with a column `group`:
+/// Returns the flows of the first run of `experiment`, as the text of a flow list with a column `group`:
 /// starts, hosts, bytes and the number of the group, and where there are any, deadlines, coflows, and flows that others
 /// wait for. Coflows are numbered from 0 through all groups; a flow that waits for one that its own host received has no
 /// stated delay.
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake.
-pub fn drawn(path: &Path, options: &Options) -> Result<String, InputError> {
-    let plan = plan::plan(path, options)?;
+pub fn drawn(experiment: &Definition, options: &Options) -> Result<String, InputError> {
+    let plan = experiment.plan(options)?;
     let Some(run) = plan.runs.first() else { return Ok(String::new()) };
     let built = plan::build(run)?;
     write(&built).map_err(|error| {
-        InputError::new(path.display().to_string(), None, "group", error.to_string(), "a smaller list")
+        InputError::new(experiment.name(), None, "group", error.to_string(), "a smaller list")
     })
 }
 

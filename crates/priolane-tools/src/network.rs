@@ -2,10 +2,9 @@
 //! from here, and compares what it has written with the three totals.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use indexmap::IndexMap;
-use priolane_lab::plan::{self, Options};
+use priolane_lab::plan::{Definition, Options};
 use priolane_sim::topology::{Topology, TopologySpec};
 use priolane_source::InputError;
 use serde::Serialize;
@@ -45,16 +44,16 @@ pub struct PortRun {
     pub rate: u64,
 }
 
-/// Returns the network of the experiment at `path`, at the first point of its sweep.
+/// Returns the network of `experiment`, at the first point of its sweep.
 ///
 /// # Errors
 /// Returns an [`InputError`] with all mistakes of the file.
-pub fn network(path: &Path, options: &Options) -> Result<Network, InputError> {
-    let points = plan::points(path, options)?;
+pub fn network(experiment: &Definition, options: &Options) -> Result<Network, InputError> {
+    let points = experiment.points(options)?;
     let own = &points.points.first().map_or(&points.experiment, |point| &*point.experiment).topology;
     let topology = own.build().map_err(|error| {
         let fix = "See docs/experiments.md for the kinds of topology";
-        InputError::new(path.display().to_string(), None, "topology", error.to_string(), fix)
+        InputError::new(experiment.name(), None, "topology", error.to_string(), fix)
     })?;
     Ok(of(&own.spec, &topology))
 }
@@ -110,7 +109,7 @@ mod tests {
         );
         let path = folder.path().join("x.toml");
         std::fs::write(&path, text).unwrap();
-        network(&path, &Options::default()).unwrap()
+        network(&Definition::from_path(&path).unwrap(), &Options::default()).unwrap()
     }
 
     /// Returns the role, the number of switches and the ports of each kind.

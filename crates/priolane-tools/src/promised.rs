@@ -1,6 +1,5 @@
 //! Computes the rates that a plan promises to long-lived flows at each sweep point, without running it.
 
-use std::path::Path;
 
 use priolane_core::price::Cos;
 use priolane_source::InputError;
@@ -8,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use priolane_lab::optimum;
-use priolane_lab::plan::{self, Options, Run};
+use priolane_lab::plan::{self, Definition, Options, Run};
 
 /// The promised rates at one sweep point, for the first seed; they do not depend on the scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,16 +43,16 @@ pub struct PromisedFlow {
     pub best_bps: f64,
 }
 
-/// Computes the promised rates of the experiment at `path`.
+/// Computes the promised rates of `experiment`.
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake, or if the file has no pricing.
-pub fn promised(path: &Path, options: &Options) -> Result<Vec<PromisedRates>, InputError> {
-    let plan = plan::plan(path, options)?;
+pub fn promised(experiment: &Definition, options: &Options) -> Result<Vec<PromisedRates>, InputError> {
+    let plan = experiment.plan(options)?;
     if plan.experiment.price.is_none() {
         let what = "the file has no [price]";
         let fix = "price = { p0 = 1.0 }, and groups that pay (cos, theta, w, plan)";
-        return Err(InputError::new(path.display().to_string(), None, "price", what, fix));
+        return Err(InputError::new(experiment.name(), None, "price", what, fix));
     }
     let per_point = plan.experiment.schemes.len() * plan.experiment.seeds.len();
     plan.runs.iter().step_by(per_point.max(1)).map(of_run).collect()

@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from priolane import _core
@@ -18,6 +16,23 @@ from priolane.advice.flow_list import FlowList
 from priolane.experiment import check
 
 Rows = Mapping[str, Any]
+
+# An experiment that every shipped scheme fits.
+_ALL: Mapping[str, Any] = {
+    "title": "All",
+    "time": {"measure": "1ms"},
+    "topology": {"kind": "single_switch", "hosts": 2, "host_link": {"rate": "10Gbps", "delay": "1us"}},
+    "group": [
+        {
+            "name": "all",
+            "hosts": "*",
+            "app": "poisson",
+            "sizes": "web_search",
+            "load": {"of": "host", "counts": "payload", "value": 0.5},
+            "deadline": "2ms",
+        }
+    ],
+}
 
 # What is required of flows, and what a list without it lacks.
 FLOWS = {
@@ -129,16 +144,7 @@ class Feasibility:
 def shipped() -> Mapping[str, Rows]:
     """The rows of all shipped schemes, with their defaults."""
     names = [entry["name"] for entry in json.loads(_core.catalogue())["schemes"]]
-    text = (
-        f'title = "All"\nschemes = {json.dumps(names)}\ntime = {{ measure = "1ms" }}\n'
-        'topology = { kind = "single_switch", hosts = 2, host_link = { rate = "10Gbps", delay = "1us" } }\n'
-        'group = [{ name = "all", hosts = "*", app = "poisson", sizes = "web_search", '
-        'load = { of = "host", counts = "payload", value = 0.5 }, deadline = "2ms" }]\n'
-    )
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "all.toml"
-        path.write_text(text, encoding="utf-8")
-        found: Mapping[str, Rows] = check(path)["merged"]["scheme"]
+    found: Mapping[str, Rows] = check({**_ALL, "schemes": names})["merged"]["scheme"]
     return found
 
 

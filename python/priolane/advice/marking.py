@@ -1,15 +1,13 @@
 """The values that the simulator derives of a fabric: marking thresholds at the rates of links, and hosts' rate."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from priolane import _core, quantity
+from priolane import quantity
 from priolane._core import InputError
-from priolane.experiment import Options, check, toml_text
+from priolane.definition import Experiment
+from priolane.experiment import check, network_of
 
 Ecn = str | Mapping[str, Any]
 """Marking as `[switch]` states it: "auto", or a table of thresholds."""
@@ -38,14 +36,12 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
         "group": [group],
         "switch": {"buffer": tables["switch"]["buffer"], **({} if ecn is None else {"ecn": ecn})},
     }
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "marking.toml"
-        path.write_text("\n".join(f"{key} = {toml_text(value)}" for key, value in keys.items()), encoding="utf-8")
-        try:
-            found: Mapping[str, Any] = check(path)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
-            network = json.loads(_core.network(path, Options().to_json()))
-        except InputError:
-            return Derived()
+    experiment = Experiment(keys)
+    try:
+        found: Mapping[str, Any] = check(experiment)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
+        network = network_of(experiment)
+    except InputError:
+        return Derived()
     rate = float(min(network["host_rates"]))
     if ecn is None:
         return Derived(host_rate=rate)

@@ -1,19 +1,18 @@
 """The flows of an answer: a recorded list, or flows that are drawn, from an experiment or from sizes and a load."""
 
 import math
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
-from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import Fabric
 from priolane.advice.flow_list import EXPERIMENT, GROUP, FlowList, flow_list, read_flows
 from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording
 from priolane.advice.windows import MOST, TIMES_LONGEST
+from priolane.definition import VALUES, Experiment
 from priolane.experiment import Options, check, toml_text
 from priolane.quantity import picoseconds
 from priolane.report.numbers import format_value
@@ -105,7 +104,7 @@ class Traffic:
 
     @staticmethod
     def _of_experiment(file: Path, options: Options) -> FlowList:
-        text = _core.drawn(file, options.to_json())
+        text = Experiment.load(file).core.drawn(options.to_json())
         names = [group["name"] for group in check(file, options)["merged"]["group"]]
         return flow_list(file, BytesIO(text.encode()), names)
 
@@ -132,13 +131,10 @@ class Traffic:
             "topology": fabric.experiment["topology"],
             "group": [group],
         }
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "drawn.toml"
-            path.write_text("\n".join(f"{key} = {toml_text(value)}" for key, value in keys.items()), encoding="utf-8")
-            try:
-                text = _core.drawn(path, Options().to_json())
-            except InputError as error:
-                raise InputError(_about(str(error), path, sizes, fabric)) from None
+        try:
+            text = Experiment(keys).core.drawn(Options().to_json())
+        except InputError as error:
+            raise InputError(_about(str(error), sizes, fabric)) from None
         return flow_list(Path(f"{self.name}.csv"), BytesIO(text.encode()), [GROUP])
 
 
@@ -158,12 +154,12 @@ def _needed(first: FlowList, fabric: Fabric, goals: Sequence[Goal]) -> int:
     return min(needed, _MOST)
 
 
-def _about(message: str, path: Path, sizes: str, fabric: Fabric) -> str:
+def _about(message: str, sizes: str, fabric: Fabric) -> str:
     """A mistake of the experiment that was made here, as one of the sizes or of the fabric."""
     lines = []
     for line in message.splitlines():
         place, _, rest = line.partition(": ")
-        if not place.startswith(str(path)):
+        if place != VALUES:
             lines.append(line)
         elif ".sizes" in rest.split(": ")[0]:
             lines.append(f"--sizes {sizes}: {rest.partition(': ')[2]}")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.experiment import Options, experiment_name
+from priolane.definition import experiment_name
+from priolane.experiment import Options
 from priolane.export import quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles

@@ -11,7 +11,8 @@ from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
 from priolane.command_line import command_line, operands
-from priolane.experiment import Options, Plan, experiment_name, plan
+from priolane.definition import experiment_name
+from priolane.experiment import Options, Plan, plan
 from priolane.grid import run_plan
 from priolane.results import Results
 from priolane.settings import Settings

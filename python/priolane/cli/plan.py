@@ -8,7 +8,7 @@ from typing import Any
 
 from priolane import _core, tune
 from priolane.cli import arguments, show
-from priolane.experiment import experiment_name
+from priolane.definition import experiment_name
 
 _PS_PER_US = 1e6
 _BPS_PER_GBPS = 1e9

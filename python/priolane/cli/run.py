@@ -8,7 +8,8 @@ from pathlib import Path
 from priolane.cli import arguments, profile, show
 from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
-from priolane.experiment import Options, experiment_name, plan
+from priolane.definition import experiment_name
+from priolane.experiment import Options, plan
 from priolane.grid import run_plan
 from priolane.object_store import open_output
 from priolane.results import Results

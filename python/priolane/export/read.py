@@ -1,14 +1,12 @@
 """The plan of a scheme, from the experiment as `priolane check --json` prints it merged."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from priolane import _core
 from priolane._core import InputError
-from priolane.experiment import Options, check
+from priolane.experiment import Options, check, network_of
 from priolane.export import ports, quantity
 from priolane.export.plan import (
     CLASS_DSCP,
@@ -56,7 +54,7 @@ def read_plan(path: Path, options: Options, *, routing: Routing, named: str | No
     if open_keys:
         sets = " ".join(f"--set {key}=VALUE" for key in open_keys)
         raise InputError(f"{path}: the sweep has several points, and a configuration is of one; add {sets}")
-    network, switches = ports.of_network(json.loads(_core.network(path, options.to_json())))
+    network, switches = ports.of_network(network_of(path, options))
     plan = make_plan(merged, merged["schemes"][0], network, switches, routing)
     return replace(plan, switches=ports.named(named), ports_are_named=True) if named else plan
 

@@ -65,7 +65,19 @@ pub struct Point {
 /// # Errors
 /// As for [`super::plan`].
 pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
-    let mut root = parse(name, text)?;
+    of_tree(name, parse(name, text)?, base, options)
+}
+
+/// Returns the points of the experiment `root`, called `name` in messages, whose files are relative to `base`.
+///
+/// # Errors
+/// As for [`super::plan`].
+pub(super) fn of_tree(
+    name: &str,
+    mut root: Table,
+    base: &Path,
+    options: &Options,
+) -> Result<Points, InputError> {
     let mut found = Mistakes::new(name);
     let Sweep { axes, swept, chosen, readings, warning } =
         overrides::apply(name, &mut root, options, &mut found)?;

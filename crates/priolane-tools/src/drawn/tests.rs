@@ -1,7 +1,7 @@
 use std::fs;
 
 use priolane_core::units::Span;
-use priolane_lab::plan::{self, Options};
+use priolane_lab::plan::{self, Definition, Options};
 use priolane_workload::flow_list;
 
 use super::drawn;
@@ -51,7 +51,7 @@ fn the_drawn_list_has_the_flows_that_the_run_has() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.toml");
     fs::write(&path, EXPERIMENT).unwrap();
-    let text = drawn(&path, &Options::default()).unwrap();
+    let text = drawn(&Definition::from_path(&path).unwrap(), &Options::default()).unwrap();
     let (text, groups) = split_groups(&text);
     let rows = flow_list::read_rows(text.as_bytes(), "drawn.csv", 6).unwrap();
     let plan = plan::plan(&path, &Options::default()).unwrap();
@@ -86,7 +86,7 @@ fn a_mistake_in_the_file_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.toml");
     fs::write(&path, EXPERIMENT.replace("web_search", "nobody")).unwrap();
-    let error = drawn(&path, &Options::default()).unwrap_err();
+    let error = drawn(&Definition::from_path(&path).unwrap(), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("nobody"), "{error}");
 }
 
@@ -99,7 +99,7 @@ fn a_drawn_list_has_the_columns_that_some_flow_needs() {
         let head = head.replace("hosts = \"*\"\n", &format!("hosts = \"*\"\n{web}"));
         let groups = if rings { format!("[[group]]\nname = \"first\"{groups}") } else { String::new() };
         fs::write(&path, head + &groups).unwrap();
-        drawn(&path, &Options::default()).unwrap().lines().next().unwrap().to_owned()
+        drawn(&Definition::from_path(&path).unwrap(), &Options::default()).unwrap().lines().next().unwrap().to_owned()
     };
     let all = "deadline = \"1ms\"\n";
     let some = "deadline = [{ share = 0.5, within = \"1ms\" }, { share = 0.5 }]\n";
