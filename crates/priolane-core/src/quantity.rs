@@ -20,6 +20,8 @@ struct Dimension {
     name: &'static str,
     example: &'static str,
     units: &'static [(&'static str, u128)],
+    /// Returns other spellings of one of the units.
+    spellings: fn(&str) -> Vec<String>,
     /// The largest value, in the smallest unit and as text.
     most: (u64, &'static str),
 }
@@ -28,6 +30,7 @@ const TIME: Dimension = Dimension {
     name: "a time",
     example: "\"5us\"",
     units: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)],
+    spellings: spellings_of_time,
     most: (Time::LATEST.0, "2246400s, 26 days"),
 };
 
@@ -41,6 +44,7 @@ const RATE: Dimension = Dimension {
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
     ],
+    spellings: spellings_of_rate,
     most: (u64::MAX, "18446744Tbps"),
 };
 
@@ -58,6 +62,7 @@ const BYTES: Dimension = Dimension {
         ("TB", 1_000_000_000_000),
         ("TiB", 1 << 40),
     ],
+    spellings: spellings_of_bytes,
     most: (1 << 47, "128TiB"),
 };
 
@@ -65,6 +70,7 @@ const PACKETS: Dimension = Dimension {
     name: "a number of packets",
     example: "\"20pkt\"",
     units: &[("pkt", 1)],
+    spellings: |_| Vec::new(),
     most: (u64::MAX, "2^64pkt"),
 };
 
@@ -73,8 +79,38 @@ const PACKET_TIMES: Dimension = Dimension {
     name: "a number of packet times",
     example: "\"0.5pkt\"",
     units: &[("pkt", 1_000)],
+    spellings: |_| Vec::new(),
     most: (u64::MAX, "18446744073709551pkt"),
 };
+
+/// Returns other spellings of a unit of time.
+fn spellings_of_time(unit: &str) -> Vec<String> {
+    let spellings: &[&str] = match unit {
+        "s" => &["sec", "secs", "second", "seconds"],
+        "ms" => &["msec", "msecs", "millisecond", "milliseconds"],
+        "us" => &["usec", "usecs", "\u{b5}s", "\u{3bc}s", "microsecond", "microseconds"],
+        "ns" => &["nsec", "nsecs", "nanosecond", "nanoseconds"],
+        _ => &[],
+    };
+    spellings.iter().map(|&spelling| spelling.to_owned()).collect()
+}
+
+/// Returns other spellings of a unit of rate: `G`, `Gb`, `Gbit/s` and the like.
+fn spellings_of_rate(unit: &str) -> Vec<String> {
+    let prefix = unit.trim_end_matches("bps");
+    let prefixes = if prefix == "k" { vec!["k", "K"] } else { vec![prefix] };
+    let ends = ["", "b", "bE", "bit", "bits", "b/s", "bit/s", "bits/s", "bit/sec", "bits/sec", "bitps"];
+    let of = |prefix: &str| ends.map(|end| format!("{prefix}{end}"));
+    prefixes.into_iter().flat_map(of).filter(|spelling| !spelling.is_empty()).collect()
+}
+
+/// Returns other spellings of a unit of bytes.
+fn spellings_of_bytes(unit: &str) -> Vec<String> {
+    match unit {
+        "B" => ["byte", "bytes", "Byte", "Bytes"].map(str::to_owned).to_vec(),
+        _ => Vec::new(),
+    }
+}
 
 /// Parses packet times such as `"0.5pkt"`, in thousandths.
 pub(crate) fn packet_times(text: &str) -> Result<u64, QuantityError> {
@@ -247,7 +283,7 @@ fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
         return Err(fail(format!("{shown:?} has no unit")));
     }
     let Some(&(_, factor)) = dimension.units.iter().find(|(name, _)| *name == unit) else {
-        return Err(unknown_unit(&shown, unit, dimension));
+        return Err(unknown_unit(&shown, (digits, unit), dimension));
     };
     let (mantissa, scale) =
         decimal(digits).ok_or_else(|| fail(format!("{shown:?} is not a decimal number with a unit")))?;
@@ -263,16 +299,20 @@ fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
     Ok((product / scale) as u64)
 }
 
-fn unknown_unit(shown: &str, unit: &str, dimension: &Dimension) -> QuantityError {
+fn unknown_unit(shown: &str, (digits, unit): (&str, &str), dimension: &Dimension) -> QuantityError {
     let unit: &str = &unit.chars().take(40).collect::<String>();
     let units: Vec<&str> = dimension.units.iter().map(|(name, _)| *name).collect();
     let near = units.iter().find(|name| name.eq_ignore_ascii_case(unit));
     let one_of = format!("one of {}", units.join(", "));
+    let is_meant = |name: &&&str| (dimension.spellings)(name).iter().any(|spelling| spelling == unit);
     QuantityError {
         what: format!("{shown:?} has the unit {unit:?}, which is not a unit of {}", &dimension.name[2..]),
         fix: match near {
             Some(name) => format!("Did you mean {name:?}? Use {one_of}"),
-            None => one_of,
+            None => match units.iter().find(is_meant) {
+                Some(name) => format!("Write \"{digits}{name}\"; the units are {}", units.join(", ")),
+                None => one_of,
+            },
         },
     }
 }
@@ -353,6 +393,16 @@ mod tests {
         assert_eq!(what(span("30000000s")), "\"30000000s\" is too large");
         assert!(rate("10gbps").unwrap_err().fix.starts_with("Did you mean \"Gbps\"?"));
         assert!(bytes("10KB").unwrap_err().fix.contains("kB"));
+        for text in ["10G", "10Gb", "10 Gbit/s", "10Gbits/s", "10GbE"] {
+            let fix = rate(text).unwrap_err().fix;
+            assert_eq!(fix, "Write \"10Gbps\"; the units are bps, kbps, Mbps, Gbps, Tbps", "{text}");
+        }
+        assert!(rate("2.5K").unwrap_err().fix.starts_with("Write \"2.5kbps\""));
+        assert!(span("10 usec").unwrap_err().fix.starts_with("Write \"10us\""));
+        assert!(span("5\u{b5}s").unwrap_err().fix.starts_with("Write \"5us\""));
+        assert!(bytes("1500bytes").unwrap_err().fix.starts_with("Write \"1500B\""));
+        // Gigabytes are not gigabits.
+        assert!(rate("10GB").unwrap_err().fix.starts_with("one of"));
         assert_eq!(rate("0Gbps").unwrap_err().what, "the rate is zero");
         for text in ["", ".", "1.", ".5us", "1.2.3us", "us", "1e3us", "١us", "9999999999999999999999us"] {
             assert!(span(text).is_err(), "{text}");
