@@ -1,6 +1,6 @@
 //! Parses the attributes of one field of a struct that derives `Keys`.
 
-use syn::{Attribute, Error, Expr, Field, Ident, Lit, LitStr, Meta, Path, Result, Token, Type};
+use syn::{Attribute, Error, Expr, Field, Ident, Lit, LitStr, Meta, Path, Result, Token, Type, Variant};
 
 /// The role of a field in a struct of keys.
 pub(crate) enum Role {
@@ -31,6 +31,8 @@ pub(crate) struct Key {
     pub(crate) shown: Option<LitStr>,
     /// Whether the key is omitted on output when it has its default value.
     pub(crate) skip_default: bool,
+    /// The noun of its texts if they are names, such as `group`.
+    pub(crate) names: Option<LitStr>,
 }
 
 /// The reaction to a file that does not contain the key.
@@ -87,6 +89,14 @@ fn whole(attribute: &Attribute) -> Result<Role> {
 }
 
 impl Key {
+    /// Parses the key that a variant with one unnamed field declares; it is named `word`.
+    pub(crate) fn of_variant(variant: &Variant, word: &str) -> Result<Self> {
+        let found = variant.attrs.iter().find(|attribute| attribute.path().is_ident("key"));
+        let attribute = found.ok_or_else(|| Error::new_spanned(variant, "expected #[key(...)]"))?;
+        let key = Self::read(attribute, &variant.ident, doc(&variant.attrs))?;
+        Ok(Self { name: word.to_owned(), ..key })
+    }
+
     fn read(attribute: &Attribute, field: &Ident, meaning: String) -> Result<Self> {
         let mut key = Self {
             name: field.to_string(),
@@ -100,6 +110,7 @@ impl Key {
             none: None,
             shown: None,
             skip_default: false,
+            names: None,
         };
         let mut presence = None;
         attribute.parse_nested_meta(|meta| {
@@ -113,6 +124,7 @@ impl Key {
                 "form" => key.form = Some(meta.value()?.parse()?),
                 "shown" => key.shown = Some(meta.value()?.parse()?),
                 "skip_default" => key.skip_default = true,
+                "names" => key.names = Some(meta.value()?.parse()?),
                 "default" => presence = Some(Presence::Default(meta.value()?.parse()?)),
                 "required" => presence = Some(Presence::Required(meta.value()?.parse()?)),
                 "auto" => key.none = Some((Some("auto"), meta.value()?.parse()?)),

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{DataStruct, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
+use syn::{DataStruct, DeriveInput, Error, ExprPath, Fields, Ident, LitStr, Result, Type};
 
 use crate::fields::{Key, Presence, Role, inside_option};
 use crate::interval::bounds;
@@ -19,6 +19,10 @@ pub(crate) struct Member {
 struct Whole {
     group: Option<String>,
     check: Option<ExprPath>,
+    /// The check is also told which keys the file states.
+    check_stated: Option<ExprPath>,
+    /// The key that a value which is no table stands for.
+    shorthand: Option<LitStr>,
 }
 
 pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
@@ -26,7 +30,12 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let whole = whole(input)?;
     let name = &input.ident;
     let group = whole.group.unwrap_or_else(|| name.to_string());
-    let check = whole.check.map(|check| quote!(#check(&mut read)));
+    let check = match (whole.check, whole.check_stated) {
+        (Some(check), _) => Some(quote!(#check(&mut read))),
+        (None, Some(check)) => Some(quote!(#check(&mut read, &|key: &str| table.has(key)))),
+        (None, None) => None,
+    };
+    let as_value = whole.shorthand.map(|key| shorthand(name, &key));
     let reads = members.iter().map(read).collect::<Result<Vec<_>>>()?;
     let writes = members.iter().map(|member| {
         let name = &member.name;
@@ -83,7 +92,34 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
         }
 
         #default
+
+        #as_value
     })
+}
+
+/// Implements `KeyValue`: a value that is no table stands for a table with only the key `key`.
+pub(crate) fn shorthand(name: &Ident, key: &LitStr) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::priolane_core::keys::KeyValue for #name {
+            const UNIT: &'static str = "";
+
+            fn read(
+                value: &::priolane_core::keys::Value<'_>,
+                _: &::priolane_core::keys::Bounds,
+            ) -> ::core::result::Result<Self, ::priolane_core::keys::KeyError> {
+                ::priolane_core::keys::read_shorthand(value, #key)
+            }
+
+            fn write(&self) -> ::priolane_core::keys::WrittenValue {
+                ::priolane_core::keys::write_shorthand(self, #key)
+            }
+
+            fn schema() -> ::priolane_core::keys::Schema {
+                ::priolane_core::keys::schema_with_shorthand::<Self>(#key)
+            }
+        }
+    }
 }
 
 pub(crate) fn members(fields: &Fields) -> Result<Vec<Member>> {
@@ -99,11 +135,15 @@ fn whole(input: &DeriveInput) -> Result<Whole> {
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("keys")) {
         attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("group") {
-                whole.group = Some(meta.value()?.parse::<syn::LitStr>()?.value());
+                whole.group = Some(meta.value()?.parse::<LitStr>()?.value());
             } else if meta.path.is_ident("check") {
                 whole.check = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("check_stated") {
+                whole.check_stated = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("shorthand") {
+                whole.shorthand = Some(meta.value()?.parse()?);
             } else {
-                return Err(meta.error("expected group or check"));
+                return Err(meta.error("expected group, check, check_stated or shorthand"));
             }
             Ok(())
         })?;
@@ -246,6 +286,7 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
         (None, ..) => quote!(String::new()),
     };
     let required = matches!(key.presence, Presence::Required(_));
+    let naming = key.names.as_ref().map(|noun| quote!(.naming(#noun)));
     let none = match &key.none {
         Some((word, literal)) => {
             let word = optional(*word);
@@ -264,7 +305,7 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
             source: #source,
             required: #required,
             none: #none,
-            schema: #form::schema(),
+            schema: #form::schema() #naming,
         });
     })
 }

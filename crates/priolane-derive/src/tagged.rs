@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
 use crate::fields::doc;
+use crate::keys::shorthand;
 use crate::words::word;
 
 /// The tag attribute of the enum: `#[keys(tag = "expiry", default = "switch", example = "...")]`.
@@ -12,6 +13,10 @@ struct Tag {
     name: String,
     default: Option<String>,
     source: String,
+    /// An example for the message that the tag is missing.
+    example: Option<String>,
+    /// Whether the word alone stands for the table.
+    is_shorthand: bool,
 }
 
 pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
@@ -28,6 +33,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     });
     let (read, write, describe) =
         (read(input, &tag, &kinds)?, write(&tag, &kinds), describe(input, &tag, &kinds));
+    let as_value = tag.is_shorthand.then(|| shorthand(name, &LitStr::new(&tag.name, name.span())));
     Ok(quote! {
         #[automatically_derived]
         impl #name {
@@ -50,6 +56,8 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 ::priolane_core::keys::serialize(self, s)
             }
         }
+
+        #as_value
     })
 }
 
@@ -77,7 +85,8 @@ fn read(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> Result<TokenStrea
             quote!(#place)
         }
         None => {
-            let example = format!("{key} = {:?}", words.first().map_or("", |word| word.as_str()));
+            let first = || format!("{key} = {:?}", words.first().map_or("", |word| word.as_str()));
+            let example = tag.example.clone().unwrap_or_else(first);
             quote!(return Err(table.missing(#key, #example)))
         }
     };
@@ -152,6 +161,7 @@ fn content(variant: &Variant) -> Result<Option<Type>> {
 
 fn tag(input: &DeriveInput) -> Result<Tag> {
     let (mut name, mut default, mut source) = (None, None, String::new());
+    let (mut example, mut is_shorthand) = (None, false);
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("keys")) {
         attribute.parse_nested_meta(|meta| {
             let text = |meta: &syn::meta::ParseNestedMeta<'_>| {
@@ -163,12 +173,16 @@ fn tag(input: &DeriveInput) -> Result<Tag> {
                 default = Some(text(&meta)?);
             } else if meta.path.is_ident("source") {
                 source = text(&meta)?;
+            } else if meta.path.is_ident("example") {
+                example = Some(text(&meta)?);
+            } else if meta.path.is_ident("shorthand") {
+                is_shorthand = true;
             } else {
-                return Err(meta.error("expected tag, default or source"));
+                return Err(meta.error("expected tag, default, source, example or shorthand"));
             }
             Ok(())
         })?;
     }
     let name = name.ok_or_else(|| Error::new_spanned(&input.ident, "expected #[keys(tag = \"...\")]"))?;
-    Ok(Tag { name, default, source })
+    Ok(Tag { name, default, source, example, is_shorthand })
 }

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
-use priolane_source::{Field, InputError, nearest};
+use priolane_core::keys::{Bounds, Form, KeyError, KeyValue as _, Schema, Value, WrittenValue};
+use priolane_source::nearest_value;
 
 /// An assumption: a heading of a page below docs/assumptions/, and the text under that heading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,27 +44,50 @@ fn entry(section: &'static str) -> Option<Assumption> {
     Some(Assumption { anchor, text: format!("{title}. {}", words.join(" ")).replace(['*', '`'], "") })
 }
 
-/// Reads the anchors listed in `field`, without duplicates.
-pub(crate) fn read(field: &Field<'_>) -> Result<Vec<&'static str>, InputError> {
-    let known: Vec<&'static str> = all().iter().map(|entry| entry.anchor).collect();
-    let mut anchors = Vec::new();
-    for item in field.list()? {
-        let text = item.text()?;
-        let Some(&anchor) = known.iter().find(|anchor| **anchor == text) else {
-            let mut error = item.no_such(text, &known);
-            if nearest(text, known.iter().copied()).is_none() {
-                error.fix = "an anchor of docs/assumptions.md, such as \"min-rto\"".to_owned();
+/// Lists of anchors, each once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anchors;
+
+impl Form<Vec<&'static str>> for Anchors {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<&'static str>, KeyError> {
+        let Value::List(items) = value else { return Err(value.unfit("a list in brackets")) };
+        let mut anchors = Vec::new();
+        for (place, item) in items.iter().enumerate() {
+            let of_item = |error| KeyError::Item(place, Box::new(error));
+            let anchor = String::read(item, bounds).and_then(|text| anchor(&text)).map_err(of_item)?;
+            if anchors.contains(&anchor) {
+                let what = format!("the assumption {anchor:?} is listed twice");
+                return Err(of_item(KeyError::new(what, "each assumption once")));
             }
-            return Err(error);
-        };
-        if anchors.contains(&anchor) {
-            return Err(
-                item.error(format!("the assumption {anchor:?} is listed twice"), "each assumption once")
-            );
+            anchors.push(anchor);
         }
-        anchors.push(anchor);
+        Ok(anchors)
     }
-    Ok(anchors)
+
+    fn write(anchors: &Vec<&'static str>) -> WrittenValue {
+        WrittenValue::List(anchors.iter().map(|&anchor| anchor.into()).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::List(Box::new(Schema::Name("assumption")))
+    }
+}
+
+/// Returns the anchor that is this text.
+fn anchor(text: &str) -> Result<&'static str, KeyError> {
+    let known: Vec<&'static str> = all().iter().map(|entry| entry.anchor).collect();
+    match known.iter().find(|anchor| **anchor == text) {
+        Some(&anchor) => Ok(anchor),
+        None if nearest_value(text, known.iter().copied()).is_some() => {
+            Err(KeyError::Word { given: text.to_owned(), known })
+        }
+        None => Err(KeyError::new(
+            format!("unknown value {:?}", text.chars().take(60).collect::<String>()),
+            "an anchor of docs/assumptions.md, such as \"min-rto\"",
+        )),
+    }
 }
 
 /// Returns the assumptions of these anchors, without duplicates, in the order of docs/assumptions.md.

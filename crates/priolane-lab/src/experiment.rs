@@ -18,6 +18,7 @@ pub mod overlay;
 mod pricing;
 mod read;
 pub(crate) mod readings;
+mod references;
 mod schemes;
 mod seeds;
 mod service;
@@ -36,15 +37,14 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
-pub use claims::{Claim, Source, Test, TrendDirection};
-pub(crate) use claims::{MetricAt, OpenRange};
+pub use claims::{AgreeTest, Claim, Source, Test, TrendDirection, TrendTest};
+pub(crate) use claims::{BoundTest, EqualTest, MetricAt, OpenRange, RatioTest};
 pub(crate) use deadlines::AtRate;
 pub use deadlines::{AllowedTime, Deadline, Deadlines, Exponential, Part, Split};
 pub(crate) use evaluation::Metrics;
 pub use evaluation::Slowdown;
-pub use events::Event;
-pub(crate) use events::FailEvent;
-pub use group::{Active, Group, HostSet, Target};
+pub use events::{Event, EventKind};
+pub use group::{Active, FlowKeys, Group, HostSet, Target};
 pub use network::{Network, Paths};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
@@ -157,20 +157,49 @@ pub struct LoadedExperiment {
     pub schemes: Vec<NamedScheme>,
 }
 
-/// Returns the tables of an experiment file that a struct of keys reads: header and keys of each.
-pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
+/// A table of an experiment file, as `priolane keys` lists it.
+pub(crate) struct TableInfo {
+    /// Its header, such as `[time]` or `[[group]]`.
+    pub(crate) name: &'static str,
+    /// One-line description.
+    pub(crate) summary: &'static str,
+    /// Its keys.
+    pub(crate) keys: Vec<KeyInfo>,
+}
+
+/// The name of the keys above the first table of an experiment file.
+pub(crate) const TOP: &str = "top";
+
+/// Returns the tables of an experiment file with their keys.
+pub(crate) fn tables() -> Vec<TableInfo> {
     fn keys<K: Keys>() -> Vec<KeyInfo> {
-        let mut keys = Vec::new();
-        K::describe(&mut keys);
-        keys
+        described(K::describe)
     }
+    let table = |name, summary, keys| TableInfo { name, summary, keys };
     vec![
-        ("[time]", keys::<Timing>()),
-        ("[switch]", keys::<equipment::SwitchKeys>()),
-        ("[host]", keys::<equipment::HostKeys>()),
-        ("[metrics]", keys::<Metrics>()),
-        ("[[panel]]", keys::<Panel>()),
+        table(TOP, "the keys above the first table", described(read::describe_top)),
+        table("[time]", "warm-up, measurement and end of a run", keys::<Timing>()),
+        table("[topology]", "the network; `kind` chooses the keys", described(network::describe)),
+        table("[[group]]", "hosts, and the flows that they start", described(group::describe)),
+        table("[[event]]", "a change of traffic or a failure during a run", keys::<Event>()),
+        table("[[control]]", "a change of flows that are under way", keys::<ControlText>()),
+        table("[switch]", "settings of switches for all schemes", keys::<equipment::SwitchKeys>()),
+        table("[host]", "settings of hosts for all schemes", keys::<equipment::HostKeys>()),
+        table("[sweep]", "keys that take several values", described(overlay::describe_sweep)),
+        table("[quick]", "values for a short run", described(overlay::describe_size)),
+        table("[full]", "values for a long run", described(overlay::describe_size)),
+        table("[reading.NAME]", "one of the readings of a paper", keys::<readings::ReadingKeys>()),
+        table("[metrics]", "classes of flows, baseline and other settings of metrics", keys::<Metrics>()),
+        table("[[panel]]", "one part of a figure", keys::<Panel>()),
+        table("[[claim]]", "a statement about the results, and its test", keys::<Claim>()),
     ]
+}
+
+/// Returns the keys that `describe` appends.
+fn described(describe: impl FnOnce(&mut Vec<KeyInfo>)) -> Vec<KeyInfo> {
+    let mut keys = Vec::new();
+    describe(&mut keys);
+    keys
 }
 
 /// Alternative keys of an experiment file.
@@ -197,7 +226,7 @@ impl Experiment {
     pub fn is_stationary(&self) -> bool {
         let aborts = |control: &ControlText| matches!(control.change, Change::Abort(true));
         let stays = |group: &Group| {
-            group.active.is_none_or(|active| active.from == Span::ZERO && active.until.is_none())
+            group.flows.active.is_none_or(|active| active.from == Span::ZERO && active.until.is_none())
         };
         self.events.is_empty() && !self.controls.iter().any(aborts) && self.groups.iter().all(stays)
     }
@@ -260,7 +289,7 @@ impl Experiment {
     pub(crate) fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match group.app.part().listed() {
             Some(list) => list.top_class,
-            None => group.class.unwrap_or(0),
+            None => group.flows.class.unwrap_or(0),
         };
         let by_control = self.controls.iter().map(|control| match control.change {
             Change::Class(class) => class,

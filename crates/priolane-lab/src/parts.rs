@@ -21,7 +21,7 @@ pub struct PartInfo {
     pub row: &'static str,
     /// Its name, such as `dctcp`; a table's name has its brackets, such as `[time]`.
     pub name: String,
-    /// One-line description; empty for a table.
+    /// One-line description.
     pub summary: &'static str,
     /// Source: the paper or RFC; empty for a table.
     pub source: &'static str,
@@ -77,14 +77,14 @@ pub fn parts() -> Vec<PartInfo> {
         let shared = SharedGroups::of(&of_row);
         found.extend(of_row.iter().map(|entry| part(entry, &shared)));
     }
-    found.extend(experiment::tables().into_iter().map(|(name, keys)| PartInfo {
+    found.extend(experiment::tables().into_iter().map(|table| PartInfo {
         row: "experiment",
-        name: name.to_owned(),
-        summary: "",
+        name: table.name.to_owned(),
+        summary: table.summary,
         source: "",
         requires: Vec::new(),
         provides: Vec::new(),
-        keys: keys.iter().flat_map(|key| flatten(key, "", "")).collect(),
+        keys: table.keys.iter().flat_map(|key| flatten(key, "", "")).collect(),
     }));
     found
 }
@@ -152,16 +152,8 @@ fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
 /// Returns the entry of a key, and those of the keys of its table.
 fn flatten(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
     let name = format!("{above}{}", key.name);
-    let inner: (&[KeyInfo], String) = match &key.schema {
-        Schema::Table(keys) | Schema::OneOf(_, keys) => (keys, format!("{name}.")),
-        Schema::Map(_, value) => match &**value {
-            Schema::Table(keys) => (keys, format!("{name}.NAME.")),
-            _ => (&[], String::new()),
-        },
-        _ => (&[], String::new()),
-    };
     let entry = KeyEntry {
-        name,
+        name: name.clone(),
         meaning: key.meaning,
         value: value(key),
         default: key.default.clone(),
@@ -169,8 +161,28 @@ fn flatten(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
         source: key.source,
         group,
     };
-    let (keys, above) = inner;
-    std::iter::once(entry).chain(keys.iter().flat_map(|key| flatten(key, &above, group))).collect()
+    std::iter::once(entry).chain(within(&key.schema, &name, group)).collect()
+}
+
+/// Returns the entries of the keys of tables in values of the schema; `name` is their key.
+fn within(schema: &Schema, name: &str, group: &'static str) -> Vec<KeyEntry> {
+    match schema {
+        Schema::Table(keys) | Schema::OneOf(_, keys) => {
+            keys.iter().flat_map(|key| flatten(key, &format!("{name}."), group)).collect()
+        }
+        Schema::Map(_, value) => within(value, &format!("{name}.NAME"), group),
+        Schema::List(item) => within(item, name, group),
+        Schema::AnyOf(all) => {
+            let mut found: Vec<KeyEntry> = Vec::new();
+            for entry in all.iter().flat_map(|schema| within(schema, name, group)) {
+                if found.iter().all(|other| other.name != entry.name) {
+                    found.push(entry);
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn value(key: &KeyInfo) -> ValueInfo {
@@ -205,6 +217,16 @@ fn kind(schema: &Schema) -> Kind {
         Schema::Number => plain("number"),
         Schema::Quantity(sample) => Kind { sample, ..plain("quantity") },
         Schema::Text => plain("text"),
+        Schema::Name(noun) => Kind { text: format!("name of a {noun}"), ..plain("") },
+        Schema::AnyOf(all) => {
+            let mut all = all.iter().map(kind);
+            let first = all.next().unwrap_or_else(|| plain("any"));
+            all.fold(first, |one, other| Kind {
+                text: format!("{} or {}", one.text, other.text),
+                words: [one.words, other.words].concat(),
+                sample: if one.sample.is_empty() { other.sample } else { one.sample },
+            })
+        }
         Schema::Any => plain("any"),
         Schema::Table(_) | Schema::OneOf([], _) => plain("table"),
         Schema::Words(of) => one_of("one of", of),

@@ -1,4 +1,7 @@
-//! Generates a JSON Schema of scheme files, for editors, from the keys that parts declare.
+//! Generates JSON Schemas of scheme files and experiment files, for editors, from the keys that parts and tables
+//! declare.
+
+mod experiment;
 
 use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
 use priolane_core::part::{Entry, Notation, Row};
@@ -7,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::assumptions;
 use crate::scheme::Pay;
+
+pub use experiment::experiment_schema;
 
 /// Returns the JSON Schema of scheme files.
 pub fn schema() -> Value {
@@ -104,13 +109,16 @@ fn value(schema: &Schema, bounds: &Bounds) -> Value {
         }
         Schema::Quantity(example) => json!({ "type": "string", "examples": [example] }),
         Schema::Words(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
-        Schema::Text => json!({ "type": "string" }),
+        Schema::Text | Schema::Name(_) => json!({ "type": "string" }),
+        Schema::AnyOf(all) => {
+            json!({ "anyOf": all.iter().map(|one| value(one, bounds)).collect::<Vec<_>>() })
+        }
         Schema::Any => json!({}),
         Schema::OneOrMore(item) => {
-            let item = value(item, &Bounds::ANY);
+            let item = value(item, bounds);
             json!({ "anyOf": [item, { "type": "array", "items": item }] })
         }
-        Schema::List(item) => json!({ "type": "array", "items": value(item, &Bounds::ANY) }),
+        Schema::List(item) => json!({ "type": "array", "items": value(item, bounds) }),
         Schema::Table(keys) => object(keys),
         Schema::Map(example, inner) => json!({
             "type": "object",

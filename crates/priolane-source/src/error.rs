@@ -182,6 +182,11 @@ impl Mistakes {
         self.more += more;
     }
 
+    /// Returns the number of mistakes that are not only counted.
+    pub(crate) fn listed(&self) -> usize {
+        self.found.len()
+    }
+
     /// Returns whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()

@@ -1,6 +1,6 @@
 //! Tables of files as the tables from which `priolane_core::keys` reads.
 
-use priolane_core::keys::{self, Form, KeyConflict, KeyError, Keys};
+use priolane_core::keys::{self, Form, KeyConflict, KeyError, KeyInfo, Keys};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Mistakes, Value};
@@ -19,6 +19,10 @@ impl keys::Table for Reader<'_> {
 
     fn has(&self, key: &str) -> bool {
         Reader::has(self, key)
+    }
+
+    fn expect(&mut self, keys: &[&'static str]) {
+        keys.iter().for_each(|key| drop(self.take(key)));
     }
 
     fn missing(&self, key: &'static str, example: &str) -> InputError {
@@ -52,21 +56,17 @@ impl Field<'_> {
     /// # Errors
     /// All mistakes, except those that may follow from others. Reading stops at a required key that is invalid.
     pub fn keys<K: Keys>(&self) -> Result<K, InputError> {
-        let mut table = CollectingTable { table: self.table()?, found: Mistakes::new(&self.origin().file) };
-        let read = match K::read(&mut table) {
-            Ok(keys) => Some(keys),
-            Err(None) => None,
-            Err(Some(error)) => table.found.keep(Err(error)),
-        };
-        let CollectingTable { mut table, mut found } = table;
-        if !found.is_empty() {
-            // Keys after a mistake may not have been read.
-            let mut known = Vec::new();
-            K::describe(&mut known);
-            known.iter().for_each(|key| drop(table.take(key.name)));
-        }
-        found.keep(table.finish());
-        found.done(read)
+        let mut table = self.key_reader()?;
+        let read = table.read();
+        table.finish(read)
+    }
+
+    /// Returns a reader of the keys of this table, which may belong to several structs.
+    ///
+    /// # Errors
+    /// The value is not a table.
+    pub fn key_reader(&self) -> Result<KeyReader<'_>, InputError> {
+        Ok(KeyReader { table: self.table()?, found: Mistakes::new(&self.origin().file) })
     }
 
     /// Returns the table with these keys marked as read.
@@ -81,12 +81,84 @@ impl Field<'_> {
 
 /// A table that collects mistakes in values and continues as if their keys were missing. An error is `None` if it may
 /// follow from a collected mistake.
-struct CollectingTable<'a> {
+#[derive(Debug)]
+pub struct KeyReader<'a> {
     table: Reader<'a>,
     found: Mistakes,
 }
 
-impl keys::Table for CollectingTable<'_> {
+impl<'a> KeyReader<'a> {
+    /// Creates a reader of the keys of `table`.
+    pub fn new(table: Reader<'a>) -> Self {
+        let found = Mistakes::new(&table.origin().file);
+        Self { table, found }
+    }
+
+    /// Reads the keys `K`; `None` after a mistake that leaves no value.
+    pub fn read<K: Keys>(&mut self) -> Option<K> {
+        self.read_by(K::read, K::describe)
+    }
+
+    /// Reads the keys `K`; `None` after any mistake in them.
+    pub fn read_whole<K: Keys>(&mut self) -> Option<K> {
+        let before = self.found.listed();
+        let keys = self.read();
+        keys.filter(|_| self.found.listed() == before)
+    }
+
+    /// Reads keys by `read`; `describe` appends the descriptions of all keys that it may read.
+    pub fn read_by<V>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<V, Option<InputError>>,
+        describe: impl FnOnce(&mut Vec<KeyInfo>),
+    ) -> Option<V> {
+        let before = self.found.is_empty();
+        let value = match read(self) {
+            Ok(value) => Some(value),
+            Err(None) => None,
+            Err(Some(error)) => self.found.keep(Err(error)),
+        };
+        if !before || !self.found.is_empty() {
+            // Keys after a mistake may not have been read.
+            let mut known = Vec::new();
+            describe(&mut known);
+            known.iter().for_each(|key| drop(self.table.take(key.name)));
+        }
+        value
+    }
+
+    /// Removes `key` and returns its value, if there is one.
+    pub fn take_field(&mut self, key: &'static str) -> Option<Field<'a>> {
+        self.table.take(key)
+    }
+
+    /// Returns the value of `key`, if there is one, without removing it.
+    pub fn field(&self, key: &str) -> Option<Field<'a>> {
+        self.table.field(key)
+    }
+
+    /// Returns the mistakes so far, to add others.
+    pub fn mistakes(&mut self) -> &mut Mistakes {
+        &mut self.found
+    }
+
+    /// Returns the table, to read values that are not declared, and the mistakes so far.
+    pub fn split_mut(&mut self) -> (&mut Reader<'a>, &mut Mistakes) {
+        (&mut self.table, &mut self.found)
+    }
+
+    /// Rejects all keys that were not read, and returns `value`.
+    ///
+    /// # Errors
+    /// All mistakes.
+    pub fn finish<V>(self, value: Option<V>) -> Result<V, InputError> {
+        let Self { table, mut found } = self;
+        found.keep(table.finish());
+        found.done(value)
+    }
+}
+
+impl keys::Table for KeyReader<'_> {
     type Error = Option<InputError>;
 
     fn take<R>(
@@ -99,6 +171,10 @@ impl keys::Table for CollectingTable<'_> {
 
     fn has(&self, key: &str) -> bool {
         self.table.has(key)
+    }
+
+    fn expect(&mut self, keys: &[&'static str]) {
+        self.table.expect(keys);
     }
 
     fn missing(&self, key: &'static str, example: &str) -> Self::Error {

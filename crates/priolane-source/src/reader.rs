@@ -12,9 +12,6 @@ const MOST_LISTED: usize = 30;
 /// Maximum number of names compared with a misspelt one.
 const MOST_COMPARED: usize = 1_000;
 
-/// A function that reads the keys of the variant that a word selects.
-pub type ReadKeys<T> = fn(&mut Reader<'_>) -> Result<T, InputError>;
-
 /// Reads one table key by key.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -310,7 +307,7 @@ impl<'a> Field<'a> {
 
     /// Returns the error that `text` is not among `choices`.
     pub fn no_such(&self, text: &str, choices: &[&str]) -> InputError {
-        let fix = match nearest(text, choices.iter().copied()) {
+        let fix = match nearest_value(text, choices.iter().copied()) {
             Some(near) => format!("Did you mean {near:?}?"),
             None if choices.len() > MOST_LISTED => {
                 let others = choices.len() - MOST_LISTED;
@@ -349,9 +346,20 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name closest to `typed`, if it is at most two edits away (one if both are short).
+/// Returns the key closest to `typed`, if it is at most two edits away (one if both have at most four letters).
 pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let allowed = |name: &str| if typed.chars().count().max(name.len()) <= 4 { 1 } else { 2 };
+    within_edits(typed, names, 4)
+}
+
+/// Returns the value closest to `typed`, if it is at most two edits away (one if both have at most five letters: two
+/// edits turn the name of an algorithm, such as DCQCN, into that of another).
+pub fn nearest_value<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    within_edits(typed, names, 5)
+}
+
+/// Returns the closest name at most two edits away, or one edit if neither has more than `short` letters.
+fn within_edits<'n>(typed: &str, names: impl Iterator<Item = &'n str>, short: usize) -> Option<&'n str> {
+    let allowed = |name: &str| if typed.chars().count().max(name.len()) <= short { 1 } else { 2 };
     let close = names
         .take(MOST_COMPARED)
         .map(|name| (edits(typed, name), name))
@@ -408,6 +416,24 @@ mod tests {
         );
         assert_eq!(nearest("ftc", ["gain", "fct"].into_iter()), Some("fct"));
         assert_eq!(nearest("tiem", ["title", "time"].into_iter()), Some("time"));
+    }
+
+    #[test]
+    fn another_algorithm_is_not_a_misspelt_one() {
+        let schemes = ["dctcp", "hpcc", "pias", "newreno", "pfabric", "timely"];
+        for (typed, near) in [
+            ("dcqcn", None),
+            ("cubic", None),
+            ("bbr", None),
+            ("dctpc", Some("dctcp")),
+            ("dtcp", Some("dctcp")),
+            ("dcctp", Some("dctcp")),
+            ("newrenno", Some("newreno")),
+            ("pfabrci", Some("pfabric")),
+            ("fabirc", Some("pfabric")),
+        ] {
+            assert_eq!(nearest_value(typed, schemes.into_iter()), near, "{typed}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The list of apps. The list generates the enum, its reader and its writer.
 
 use priolane_core::flows::FlowList;
+use priolane_core::keys::Table;
 use priolane_core::part::parts;
-use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
 use super::context::{self, WorkloadContext};
@@ -38,15 +38,16 @@ parts! {
 }
 
 impl App {
-    /// Reads `app`, the keys of that app and the files that they name.
+    /// Reads `app` and the keys of that app.
     ///
     /// # Errors
-    /// Returns the first mistake.
-    pub fn open(keys: &mut Reader<'_>, files: &mut Sources) -> Result<Self, InputError> {
-        let name = keys.need("app", "app = \"poisson\"")?.one_of(Self::NAMES)?;
-        let mut app = Self::read(name, keys)?.expect("invariant: the app is on the list");
-        app.part_mut().open(keys, files)?;
-        Ok(app)
+    /// Returns the errors of `table`.
+    pub fn choose<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        let words: Vec<(&str, &str)> = Self::NAMES.iter().map(|&name| (name, name)).collect();
+        let Some(name) = table.take("app", |value| value.word(&words))? else {
+            return Err(table.missing("app", "app = \"poisson\""));
+        };
+        Self::read(name, table).map(|app| app.expect("invariant: the app is on the list"))
     }
 }
 

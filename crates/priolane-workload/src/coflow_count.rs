@@ -86,6 +86,6 @@ impl KeyValue for Count {
     }
 
     fn schema() -> Schema {
-        Schema::Integer
+        Schema::AnyOf(vec![Schema::Integer, Schema::Text])
     }
 }

@@ -109,7 +109,7 @@ impl KeyValue for List {
     }
 
     fn schema() -> Schema {
-        <Tables as Form<Vec<ListedFlow>>>::schema()
+        Schema::AnyOf(vec![Schema::Text, <Tables as Form<Vec<ListedFlow>>>::schema()])
     }
 }
 

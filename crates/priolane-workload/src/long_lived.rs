@@ -119,7 +119,8 @@ impl KeyValue for Pairs {
     }
 
     fn schema() -> Schema {
-        <Tables as Form<Vec<PairFlows>>>::schema()
+        let ruled = <InTable as Form<RulePairs>>::schema();
+        Schema::AnyOf(vec![<Tables as Form<Vec<PairFlows>>>::schema(), ruled])
     }
 }
 

@@ -54,7 +54,7 @@ impl Form<Sizes> for NamedSizes {
     }
 
     fn schema() -> Schema {
-        Schema::Text
+        Schema::AnyOf(vec![Schema::Text, <InTable as Form<Sizes>>::schema()])
     }
 }
 
@@ -104,16 +104,6 @@ impl Sizes {
         self.factor = if self.scale_to_mean.is_some() { factor(&stated, &self.law) } else { 1.0 };
         Ok(())
     }
-}
-
-/// Reads sizes with their table.
-///
-/// # Errors
-/// Returns what is wrong with them.
-pub fn read(field: &Field<'_>, files: &mut Sources) -> Result<Sizes, InputError> {
-    let mut sizes = field.read::<Sizes, NamedSizes>()?;
-    sizes.open(field, files)?;
-    Ok(sizes)
 }
 
 /// Returns the factor that scaled the smallest size above zero, which the cap does not change.

@@ -105,7 +105,7 @@ impl KeyValue for Thresholds {
     }
 
     fn schema() -> Schema {
-        <InTable as Form<SolvedLadder>>::schema()
+        Schema::AnyOf(vec![ByteList::schema(), <InTable as Form<SolvedLadder>>::schema()])
     }
 }
 

@@ -22,6 +22,7 @@
 //! | `shown = "depends on preset"` | the default in words, if it depends on other keys |
 //! | `form = Bytes` | another [`Form`] than that of the type |
 //! | `skip_default` | not written if it is the default |
+//! | `names = "group"` | its strings are names of groups: the reader of the file checks that there are such |
 //!
 //! `#[keys(flatten)]` marks a struct whose keys are in the same table; `#[keys(flatten, defaults(stop = "sender"))]`
 //! also overrides some of its defaults. `#[keys(skip)]` marks a field that is not a key: it is set when a run is
@@ -31,8 +32,14 @@
 //! the variant, whose struct of keys is in the same table. With `#[keys(one_of)]`, the fields of the variants are
 //! keys. The table has the first key of exactly one variant, which selects the variant (`{ shared = "240pkt" }` or
 //! `{ per_queue = "64KiB" }`); a variant without fields is a word instead of the table.
+//! A variant with one unnamed field has `#[key(...)]` itself, and its key has its name. A variant with empty braces is
+//! a table without the key of any other. `both = "..."` is the text to write where two variants are stated;
+//! `count("the claim has {} tests", "exactly one of ...")` and `none("...", "...")` are the whole message. With
+//! `all_known`, the message about an unknown key lists the first keys of all variants.
 //!
-//! A struct of keys is the value of a key with `form = InTable`.
+//! A struct of keys is the value of a key with `form = InTable`. With `#[keys(shorthand = "of")]`, a struct is a value
+//! by itself, and a value that is no table stands for the key `of` alone; `shorthand` of a tagged enum does the same
+//! for its tag. `check_stated` is as `check`, and is also passed a function that tells which keys the file states.
 
 mod any_table;
 mod defaults;
@@ -47,7 +54,9 @@ pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_d
 pub(crate) use forms::truth_value;
 pub(crate) use forms::{ByteList, Millionths, Thousandths};
 pub use forms::{Bytes, Form, KeyValue, NonEmpty, Plain, read_option};
-pub use nested::{InTable, Tables, only_one_of, read_one_of};
+pub use nested::{
+    Choice, InTable, Tables, only_one_of, read_one_of, read_shorthand, schema_with_shorthand, write_shorthand,
+};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, WrittenValue};
 
@@ -97,6 +106,9 @@ pub trait Table {
 
     /// Returns whether the table has `key`, without removing it.
     fn has(&self, key: &str) -> bool;
+
+    /// Notes keys of which the table has at most one, so that the message about an unknown key lists all of them.
+    fn expect(&mut self, _keys: &[&'static str]) {}
 
     /// Returns the error that the required key `key` is missing; `example` shows how to write it.
     fn missing(&self, key: &'static str, example: &str) -> Self::Error;
@@ -177,6 +189,8 @@ pub enum Schema {
     Words(&'static [(&'static str, &'static str)]),
     /// Any string.
     Text,
+    /// The name of something that the file declares or that is built in, such as `group` or `scheme`.
+    Name(&'static str),
     /// Any value.
     Any,
     /// One such value, or a list of them.
@@ -189,6 +203,22 @@ pub enum Schema {
     Map(&'static str, Box<Schema>),
     /// One of these words, each with its meaning, or a table in which one key selects the others.
     OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
+    /// A value of one of these schemas.
+    AnyOf(Vec<Schema>),
+}
+
+impl Schema {
+    /// Returns the schema with each string in it, or in its lists, as the name of a `noun`.
+    #[must_use]
+    pub fn naming(self, noun: &'static str) -> Self {
+        match self {
+            Self::Text => Self::Name(noun),
+            Self::List(item) => Self::List(Box::new(item.naming(noun))),
+            Self::OneOrMore(item) => Self::OneOrMore(Box::new(item.naming(noun))),
+            Self::AnyOf(all) => Self::AnyOf(all.into_iter().map(|one| one.naming(noun)).collect()),
+            other => other,
+        }
+    }
 }
 
 /// Serializes keys as a map, in their order.

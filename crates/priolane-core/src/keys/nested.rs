@@ -85,6 +85,10 @@ impl Table for NestedTable<'_> {
         self.entries.iter().any(|(name, _)| *name == key)
     }
 
+    fn expect(&mut self, keys: &[&'static str]) {
+        self.read.extend(keys);
+    }
+
     fn missing(&self, key: &'static str, example: &str) -> KeyError {
         KeyError::Missing { key, example: example.to_owned(), read: self.read.clone() }
     }
@@ -99,19 +103,106 @@ impl Table for NestedTable<'_> {
     }
 }
 
+/// Keys of which a table has exactly one, and what is said if it has none or several.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'c> {
+    /// The keys.
+    pub keys: &'c [&'static str],
+    /// An example of the first key.
+    pub example: &'c str,
+    /// The text to write where two keys are set.
+    pub both: &'c str,
+    /// The mistake and the text to write where not exactly one key is set; `{}` stands for the number of keys.
+    pub count: Option<(&'c str, &'c str)>,
+    /// The same where no key is set, if it differs.
+    pub none: Option<(&'c str, &'c str)>,
+    /// Whether a message about an unknown key lists all of the keys.
+    pub all_known: bool,
+    /// Whether the table may have none of the keys.
+    pub optional: bool,
+}
+
+impl Choice<'_> {
+    /// Returns the index of the only key that `table` has; `None` if it has none and may have none.
+    ///
+    /// # Errors
+    /// The table has more than one of the keys, or none although it must have one.
+    pub fn find<T: Table>(&self, table: &mut T) -> Result<Option<usize>, T::Error> {
+        if self.all_known {
+            table.expect(self.keys);
+        }
+        let stated: Vec<usize> = (0..self.keys.len()).filter(|&place| table.has(self.keys[place])).collect();
+        let refuse = |(what, fix): (&str, &str)| {
+            Err(table.refuse(KeyConflict::new(what.replace("{}", &stated.len().to_string()), fix)))
+        };
+        match (stated.as_slice(), self.count) {
+            (&[place], _) => Ok(Some(place)),
+            ([], _) if self.optional => Ok(None),
+            ([], count) => match self.none.or(count) {
+                Some(message) => refuse(message),
+                None => Err(table.missing(self.keys[0], self.example)),
+            },
+            (_, Some(message)) => refuse(message),
+            (&[first, second, ..], None) => {
+                let [first, second] = [first, second].map(|place| self.keys[place]);
+                let what = format!("both {first} and {second} are set");
+                Err(table.refuse(KeyConflict::of(second, what, self.both)))
+            }
+        }
+    }
+}
+
 /// Returns the index of the only one of `keys` that the table has; `example` shows how to write the first.
 ///
 /// # Errors
 /// The table has none of `keys`, or more than one.
-pub fn only_one_of<T: Table>(table: &T, keys: &[&'static str], example: &str) -> Result<usize, T::Error> {
-    let mut stated = keys.iter().enumerate().filter(|(_, key)| table.has(key));
-    match (stated.next(), stated.next()) {
-        (Some((place, _)), None) => Ok(place),
-        (Some((_, first)), Some((_, second))) => {
-            let what = format!("both {first} and {second} are set");
-            Err(table.refuse(KeyConflict::of(second, what, "only one of them")))
-        }
-        (None, _) => Err(table.missing(keys[0], example)),
+pub fn only_one_of<T: Table>(table: &mut T, keys: &[&'static str], example: &str) -> Result<usize, T::Error> {
+    let choice = Choice {
+        keys,
+        example,
+        both: "only one of them",
+        count: None,
+        none: None,
+        all_known: false,
+        optional: false,
+    };
+    choice.find(table).map(|place| place.expect("invariant: one of the keys is required"))
+}
+
+/// Reads a table of keys, or a value of its key `key` alone.
+///
+/// # Errors
+/// An error of the keys.
+pub fn read_shorthand<K: Keys>(value: &Value<'_>, key: &'static str) -> Result<K, KeyError> {
+    if matches!(value, Value::Table(_)) {
+        return InTable::read(value, &Bounds::ANY);
+    }
+    let entries = [(key, value.clone())];
+    K::read(&mut NestedTable { entries: &entries, read: Vec::new() }).map_err(|error| match error {
+        KeyError::Key(name, inner) if name == key => *inner,
+        other => other,
+    })
+}
+
+/// Writes a table of keys, or the value of `key` if the table has no other.
+pub fn write_shorthand<K: Keys>(keys: &K, key: &str) -> WrittenValue {
+    let mut pairs = Pairs::new();
+    keys.write(&mut pairs);
+    match pairs.as_slice() {
+        [(name, value)] if *name == key => value.clone(),
+        _ => InTable::write(keys),
+    }
+}
+
+/// Returns the schema of a table of the keys `K`, or of a value of `key`.
+pub fn schema_with_shorthand<K: Keys>(key: &str) -> Schema {
+    let mut keys = Vec::new();
+    K::describe(&mut keys);
+    let alone = keys.iter().find(|info| info.name == key).map(|info| info.schema.clone());
+    match alone {
+        Some(Schema::Words(words)) => Schema::OneOf(words, keys),
+        Some(alone) => Schema::AnyOf(vec![alone, Schema::Table(keys)]),
+        None => Schema::Table(keys),
     }
 }
 

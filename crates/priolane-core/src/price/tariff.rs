@@ -11,6 +11,7 @@
 
 use super::Cos;
 use crate::endpoint::Weights;
+use crate::keys::Words;
 use crate::units::{PS_PER_S, Span};
 
 /// Prices in one currency, of a VM under VBP or of a flow under FBP.
@@ -27,7 +28,7 @@ pub struct Tariff {
 }
 
 /// The bits that a price per unit of data counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Charge {
     /// The bits of the minimum rate, sent or not.
     #[default]

@@ -1,38 +1,48 @@
 //! `[[claim]]`: a statement of a paper and the test of it. Claims do not affect runs.
 
+use priolane_core::keys::{
+    Bounds, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Words,
+    WrittenValue,
+};
 use priolane_source::{Field, InputError};
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::Seeds;
-use super::evaluation::{Names, text};
 use crate::panels::SweptValues;
 
+/// The noun of a metric of a scheme in the schemas of keys.
+pub(super) const METRIC_OF_SCHEME: &str = "metric of a scheme";
+
 /// `[[claim]]`: a statement about the results and its test.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
 pub struct Claim {
     /// Section of the paper that makes the statement.
+    #[key(required = "section = \"§V-B\"")]
     pub section: String,
     /// The statement, in our words.
+    #[key(required = "says = \"mice gain most\"")]
     pub says: String,
-    /// Source of the statement.
+    /// Source of the statement; claims of the two sources are counted separately.
+    #[key(default = Source::Ours, shown = "paper if the experiment names a paper, else ours")]
     pub source: Source,
     /// Whether it is the claim that the figure is about: reports begin with it. At most one claim leads; by default it is
     /// the first one.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[key(default = false, skip_default)]
     pub lead: bool,
     /// Sweep points to which it is restricted: swept key and value.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
     pub at: Map<String, Json>,
     /// Its test.
-    #[serde(flatten)]
+    #[keys(flatten)]
     pub test: Test,
+    /// The relative tolerance of a list of metrics in `equal`.
+    #[key(optional, shown = "0.1", range = "[0, 10]")]
+    within: Option<f64>,
 }
 
 /// The source of a claim; the two kinds are counted separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Source {
     /// The paper; the default if the experiment names a paper.
     Paper,
@@ -41,69 +51,116 @@ pub enum Source {
 }
 
 /// The test of a claim. Metrics are written as `quantity.class.scheme`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(
+    one_of,
+    all_known,
+    count("the claim has {} tests", "exactly one of order, equal, bound, ratio, agree, trend")
+)]
 pub enum Test {
-    /// The metrics are in decreasing order.
+    /// The metrics are in decreasing order: at least two.
+    #[key(required = "order = [\"fct.all.dctcp\", \"fct.all.pias\"]", form = AtLeastTwo)]
     Order(Vec<MetricAt>),
-    /// The metrics agree within a relative tolerance.
-    Equal {
-        /// The metrics.
-        of: Vec<MetricAt>,
-        /// Relative tolerance.
-        within: f64,
-    },
+    /// The metrics agree within a relative tolerance: a table, or a list of metrics.
+    #[key(required = "equal = [\"fct.all.dctcp\", \"fct.all.pias\"]")]
+    Equal(EqualTest),
     /// A metric (or the ratio of two) is above or below a bound, or between two bounds.
-    Bound {
-        /// The metric, or the numerator.
-        of: MetricAt,
-        /// The denominator.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        over: Option<MetricAt>,
-        /// The required range.
-        #[serde(flatten)]
-        range: OpenRange,
-    },
+    #[key(required = "bound = { of = \"gain.all.pias\", above = 1.0 }", form = InTable)]
+    Bound(BoundTest),
     /// A metric (or the ratio of two) equals the number in the paper, within a relative tolerance.
-    Ratio {
-        /// The metric, or the numerator.
-        of: MetricAt,
-        /// The denominator.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        over: Option<MetricAt>,
-        /// The number in the paper.
-        paper: f64,
-        /// Relative tolerance.
-        within: f64,
-    },
+    #[key(required = "ratio = { of = \"fct.all.pias\", paper = 3.2, within = 0.1 }", form = InTable)]
+    Ratio(RatioTest),
     /// A metric agrees with reference values seed by seed, within a relative tolerance.
-    Agree {
-        /// The metric, at the claim's point.
-        of: MetricAt,
-        /// Reference values of seeds 1, 2, ...
-        values: Vec<f64>,
-        /// Relative tolerance.
-        within: f64,
-    },
+    #[key(required = "agree = { of = \"fct.all.pfabric\", values = [0.00125], within = 0.02 }", form = InTable)]
+    Agree(AgreeTest),
     /// A metric increases or decreases along a swept key.
-    Trend {
-        /// The metric, at the points along the key.
-        of: MetricAt,
-        /// The swept key.
-        along: String,
-        /// Direction of the trend.
-        goes: TrendDirection,
-    },
+    #[key(required = "trend = { of = \"fct.all.pias\", along = \"time.measure\", goes = \"up\" }", form = InTable)]
+    Trend(TrendTest),
+}
+
+/// Metrics that agree within a relative tolerance.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(shorthand = "of")]
+pub struct EqualTest {
+    /// The metrics, at least two.
+    #[key(required = "of = [\"fct.all.dctcp\", \"fct.all.pias\"]", form = AtLeastTwo)]
+    pub of: Vec<MetricAt>,
+    /// Relative tolerance.
+    #[key(default = DEFAULT_TOLERANCE, range = "[0, 10]")]
+    pub within: f64,
+}
+
+/// The default relative tolerance of metrics that are equal.
+const DEFAULT_TOLERANCE: f64 = 0.1;
+
+/// A metric, or the ratio of two, and its bounds.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
+pub struct BoundTest {
+    /// The metric, or the numerator.
+    #[key(required = "of = \"gain.all.pias\"")]
+    pub of: MetricAt,
+    /// The denominator.
+    #[key(optional)]
+    pub over: Option<MetricAt>,
+    /// The required range.
+    #[keys(flatten)]
+    pub range: OpenRange,
+}
+
+/// A metric, or the ratio of two, and the number in the paper.
+#[derive(Clone, Debug, PartialEq, Keys)]
+pub struct RatioTest {
+    /// The metric, or the numerator.
+    #[key(required = "of = \"fct.all.pias\"")]
+    pub of: MetricAt,
+    /// The denominator.
+    #[key(optional)]
+    pub over: Option<MetricAt>,
+    /// The number in the paper.
+    #[key(required = "paper = 3.2")]
+    pub paper: f64,
+    /// Relative tolerance.
+    #[key(required = "within = 0.1", range = "[0, 10]")]
+    pub within: f64,
+}
+
+/// A metric and its reference values.
+#[derive(Clone, Debug, PartialEq, Keys)]
+pub struct AgreeTest {
+    /// The metric, at the claim's point.
+    #[key(required = "of = \"fct.all.pfabric\"", form = Here)]
+    pub of: MetricAt,
+    /// Reference values of seeds 1, 2, ... in the unit of the metric, each above zero.
+    #[key(required = "values = [0.00125, 0.00131], a number for each seed", form = PositiveNumbers)]
+    pub values: Vec<f64>,
+    /// Relative tolerance.
+    #[key(required = "within = 0.02", range = "[0, 10]")]
+    pub within: f64,
+}
+
+/// A metric along a swept key.
+#[derive(Clone, Debug, PartialEq, Keys)]
+pub struct TrendTest {
+    /// The metric, at the points along the key.
+    #[key(required = "of = \"fct.all.pias\"", form = Here)]
+    pub of: MetricAt,
+    /// The swept key.
+    #[key(required = "along = \"group.all.load.value\"")]
+    pub along: String,
+    /// Direction of the trend.
+    #[key(required = "goes = \"up\"")]
+    pub goes: TrendDirection,
 }
 
 /// An open interval; at least one end is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
 pub struct OpenRange {
     /// Exclusive lower bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional)]
     pub above: Option<f64>,
     /// Exclusive upper bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional)]
     pub below: Option<f64>,
 }
 
@@ -120,12 +177,31 @@ impl OpenRange {
 }
 
 /// A metric `quantity.class.scheme` at the claim's point, optionally with other values of some swept keys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Keys)]
 pub struct MetricAt {
     /// The metric.
+    #[key(required = "metric = \"fct.all.dctcp\"", names = "metric of a scheme")]
     pub metric: String,
-    /// Other values of swept keys; empty for the claim's point itself.
+    /// Other values of swept keys than those of the claim's point; empty for the point itself.
+    #[key(required = "at = { \"group.all.load.value\" = 0.8 }, or the metric alone", form = SweptValues)]
     pub at: Map<String, Json>,
+}
+
+/// A metric alone, or a table of a metric and values of swept keys.
+impl KeyValue for MetricAt {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        if let Value::Table(_) = value { InTable::read(value, bounds) } else { Here::read(value, bounds) }
+    }
+
+    fn write(&self) -> WrittenValue {
+        if self.at.is_empty() { Here::write(self) } else { InTable::write(self) }
+    }
+
+    fn schema() -> Schema {
+        Schema::AnyOf(vec![Here::schema(), <InTable as Form<Self>>::schema()])
+    }
 }
 
 impl From<&str> for MetricAt {
@@ -134,15 +210,79 @@ impl From<&str> for MetricAt {
     }
 }
 
-impl Serialize for MetricAt {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        if self.at.is_empty() {
-            return s.serialize_str(&self.metric);
+/// A metric at the claim's point: `quantity.class.scheme` alone.
+#[derive(Clone, Copy, Debug)]
+struct Here;
+
+impl Form<MetricAt> for Here {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<MetricAt, KeyError> {
+        String::read(value, bounds).map(|metric| MetricAt::from(metric.as_str()))
+    }
+
+    fn write(value: &MetricAt) -> WrittenValue {
+        value.metric.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Name(METRIC_OF_SCHEME)
+    }
+}
+
+/// Lists of at least two metrics, each listed once.
+#[derive(Clone, Copy, Debug)]
+struct AtLeastTwo;
+
+impl Form<Vec<MetricAt>> for AtLeastTwo {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<MetricAt>, KeyError> {
+        if matches!(value, Value::List(items) if items.len() < 2) {
+            return Err(KeyError::new("the list has fewer than two metrics", "at least two metrics"));
         }
-        let mut table = s.serialize_struct("MetricAt", 2)?;
-        table.serialize_field("metric", &self.metric)?;
-        table.serialize_field("at", &self.at)?;
-        table.end()
+        let metrics = Vec::<MetricAt>::read(value, bounds)?;
+        match (1..metrics.len()).find(|&place| metrics[..place].contains(&metrics[place])) {
+            None => Ok(metrics),
+            Some(place) => {
+                let twice = KeyError::new("the metric is listed twice", "each metric once");
+                Err(KeyError::Item(place, Box::new(twice)))
+            }
+        }
+    }
+
+    fn write(value: &Vec<MetricAt>) -> WrittenValue {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<MetricAt>::schema()
+    }
+}
+
+/// Lists of at least one number, each above zero.
+#[derive(Clone, Copy, Debug)]
+struct PositiveNumbers;
+
+impl Form<Vec<f64>> for PositiveNumbers {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<f64>, KeyError> {
+        let numbers: Vec<f64> = NonEmpty::read(value, bounds)?;
+        match numbers.iter().all(|&number| number > 0.0) {
+            true => Ok(numbers),
+            false => {
+                Err(KeyError::new("a value is not above zero", "positive numbers in the unit of the metric"))
+            }
+        }
+    }
+
+    fn write(value: &Vec<f64>) -> WrittenValue {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<f64>::schema()
     }
 }
 
@@ -151,20 +291,20 @@ impl Test {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Order(_) => "order",
-            Self::Equal { .. } => "equal",
-            Self::Bound { .. } => "bound",
-            Self::Ratio { .. } => "ratio",
-            Self::Agree { .. } => "agree",
-            Self::Trend { .. } => "trend",
+            Self::Equal(_) => "equal",
+            Self::Bound(_) => "bound",
+            Self::Ratio(_) => "ratio",
+            Self::Agree(_) => "agree",
+            Self::Trend(_) => "trend",
         }
     }
 
     /// Returns all metrics that it refers to, in order.
     pub fn metrics(&self) -> Vec<&MetricAt> {
         match self {
-            Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
-            Self::Agree { of, .. } | Self::Trend { of, .. } => vec![of],
-            Self::Ratio { of, over, .. } | Self::Bound { of, over, .. } => {
+            Self::Order(of) | Self::Equal(EqualTest { of, .. }) => of.iter().collect(),
+            Self::Agree(AgreeTest { of, .. }) | Self::Trend(TrendTest { of, .. }) => vec![of],
+            Self::Ratio(RatioTest { of, over, .. }) | Self::Bound(BoundTest { of, over, .. }) => {
                 std::iter::once(of).chain(over).collect()
             }
         }
@@ -172,8 +312,7 @@ impl Test {
 }
 
 /// The direction of a trend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum TrendDirection {
     /// Increasing.
     Up,
@@ -181,22 +320,72 @@ pub enum TrendDirection {
     Down,
 }
 
+impl Claim {
+    /// Returns a claim at all sweep points that does not lead.
+    pub fn new(section: &str, says: &str, source: Source, test: Test) -> Self {
+        let (section, says) = (section.to_owned(), says.to_owned());
+        Self { section, says, source, lead: false, at: Map::new(), test, within: None }
+    }
+
+    /// Moves `within` into the list of metrics that are equal; no other test has it beside itself.
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        let Some(beside) = self.within.take() else { return Ok(()) };
+        match &mut self.test {
+            Test::Equal(equal) => {
+                equal.within = beside;
+                Ok(())
+            }
+            _ => {
+                let fix = "Remove the key, or move it into ratio";
+                Err(KeyConflict::of("within", "within belongs to equal", fix))
+            }
+        }
+    }
+}
+
+impl BoundTest {
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        match (self.range.above, self.range.below) {
+            (None, None) => Err(KeyConflict::new("no bound is set", "above = 1.0 or below = 1.0")),
+            (Some(low), Some(high)) if low >= high => Err(KeyConflict::new(
+                "no value is above the lower bound and below the upper bound",
+                "above = 1.0, below = 2.0",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reads the `[[claim]]` tables of a file one after another: at most one claim leads.
 pub(super) struct ClaimReader<'a> {
-    names: &'a Names<'a>,
+    seeds: Option<&'a Seeds>,
     paper: Option<&'a str>,
     leader: Option<String>,
 }
 
 impl<'a> ClaimReader<'a> {
-    /// `paper` is the paper of the experiment, if any.
-    pub(super) fn new(names: &'a Names<'a>, paper: Option<&'a str>) -> Self {
-        Self { names, paper, leader: None }
+    /// `seeds` are those that are run, and `paper` is the paper of the experiment, if any.
+    pub(super) fn new(seeds: Option<&'a Seeds>, paper: Option<&'a str>) -> Self {
+        Self { seeds, paper, leader: None }
     }
 
     /// Reads the next claim.
+    ///
+    /// # Errors
+    /// All its mistakes, except names that do not exist.
     pub(super) fn read(&mut self, field: &Field<'_>) -> Result<Claim, InputError> {
-        let claim = claim(field, self.names, self.paper)?;
+        let mut claim: Claim = field.keys()?;
+        match (field.inner("source"), self.paper) {
+            (None, Some(_)) => claim.source = Source::Paper,
+            (Some(stated), None) if claim.source == Source::Paper => {
+                let fix = "source = \"ours\", or paper = \"...\" at the top";
+                return Err(stated.error("the experiment has no paper", fix));
+            }
+            _ => {}
+        }
+        if let Some(agree) = field.inner("agree") {
+            self.each_seed_has_a_value(&agree, &claim.test)?;
+        }
         if !claim.lead {
             return Ok(claim);
         }
@@ -208,153 +397,13 @@ impl<'a> ClaimReader<'a> {
             }
         }
     }
-}
 
-fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -> Result<Claim, InputError> {
-    let mut keys = field.table()?;
-    let section = text(keys.need("section", "section = \"§V-B\"")?)?;
-    let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
-    let source = source(keys.take("source").as_ref(), paper)?;
-    let lead = keys.take("lead").map_or(Ok(false), |field| field.truth())?;
-    let at = keys.take("at").map_or(Ok(Map::new()), |f| f.read::<_, SweptValues>())?;
-    let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
-    let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
-    let within = keys.take("within");
-    let [(kind, test)] = stated.as_slice() else {
-        let what = format!("the claim has {} tests", stated.len());
-        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, agree, trend"));
-    };
-    let test = match *kind {
-        "order" => Test::Order(names.at_least_two(test)?),
-        "equal" => equal(test, within.as_ref(), names)?,
-        "bound" => bound(test, names)?,
-        "ratio" => ratio(test, names)?,
-        "agree" => agree(test, names)?,
-        _ => trend(test, names)?,
-    };
-    if let (Some(field), true) = (within, *kind != "equal") {
-        return Err(field.error("within belongs to equal", "Remove the key, or move it into ratio"));
-    }
-    keys.finish()?;
-    Ok(Claim { section, says, source, lead, at, test })
-}
-
-fn source(field: Option<&Field<'_>>, paper: Option<&str>) -> Result<Source, InputError> {
-    let default = if paper.is_some() { Source::Paper } else { Source::Ours };
-    let Some(field) = field else { return Ok(default) };
-    match field.word(&[("paper", Source::Paper), ("ours", Source::Ours)])? {
-        Source::Paper if paper.is_none() => {
-            Err(field
-                .error("the experiment has no paper", "source = \"ours\", or paper = \"...\" at the top"))
-        }
-        source => Ok(source),
-    }
-}
-
-/// Reads `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
-fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Result<Test, InputError> {
-    if field.list().is_ok() {
-        let within = beside.map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
-        return Ok(Test::Equal { of: names.at_least_two(field)?, within });
-    }
-    let mut keys = field.table()?;
-    let of = names.at_least_two(&keys.need("of", "of = [\"fct.all.dctcp\", \"fct.all.pias\"]")?)?;
-    let within = keys.take("within").map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
-    keys.finish()?;
-    Ok(Test::Equal { of, within })
-}
-
-fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.at_point(&keys.need("of", "of = \"gain.all.pias\"")?)?;
-    let over = keys.take("over").map(|f| names.at_point(&f)).transpose()?;
-    let above = keys.take("above").map(|f| f.any_number()).transpose()?;
-    let below = keys.take("below").map(|f| f.any_number()).transpose()?;
-    if above.is_none() && below.is_none() {
-        return Err(field.error("no bound is set", "above = 1.0 or below = 1.0"));
-    }
-    if let (Some(low), Some(high)) = (above, below)
-        && low >= high
-    {
-        return Err(field.error(
-            "no value is above the lower bound and below the upper bound",
-            "above = 1.0, below = 2.0",
-        ));
-    }
-    keys.finish()?;
-    Ok(Test::Bound { of, over, range: OpenRange { above, below } })
-}
-
-fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.at_point(&keys.need("of", "of = \"fct.all.pias\"")?)?;
-    let over = keys.take("over").map(|f| names.at_point(&f)).transpose()?;
-    let paper = keys.need("paper", "paper = 3.2")?.any_number()?;
-    let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
-    keys.finish()?;
-    Ok(Test::Ratio { of, over, paper, within })
-}
-
-fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.here(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
-    let numbers = keys.need("values", "values = [0.00125, 0.00131], a number for each seed")?;
-    let values: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
-    if values.iter().any(|&number| number <= 0.0) {
-        return Err(numbers.error("a value is not above zero", "positive numbers in the unit of the metric"));
-    }
-    let seeds = names.seeds.map_or(Vec::new(), Seeds::list);
-    if let Some(seed) = seeds.into_iter().find(|&seed| seed > values.len() as u64) {
+    fn each_seed_has_a_value(&self, agree: &Field<'_>, test: &Test) -> Result<(), InputError> {
+        let Test::Agree(AgreeTest { values, .. }) = test else { return Ok(()) };
+        let seeds = self.seeds.map_or(Vec::new(), Seeds::list);
+        let Some(seed) = seeds.into_iter().find(|&seed| seed > values.len() as u64) else { return Ok(()) };
         let what = format!("the list has values for seeds 1 to {}, but not for seed {seed}", values.len());
-        return Err(numbers.error(what, "a number for each seed, seed 1 first"));
-    }
-    let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
-    keys.finish()?;
-    Ok(Test::Agree { of, values, within })
-}
-
-fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.here(&keys.need("of", "of = \"fct.all.pias\"")?)?;
-    let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
-    let goes = keys
-        .need("goes", "goes = \"up\"")?
-        .word(&[("up", TrendDirection::Up), ("down", TrendDirection::Down)])?;
-    keys.finish()?;
-    Ok(Test::Trend { of, along, goes })
-}
-
-impl Names<'_> {
-    /// Reads `quantity.class.scheme`, at the claim's own points.
-    fn here(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
-        Ok(MetricAt { metric: self.full(field)?, at: Map::new() })
-    }
-
-    /// Reads `quantity.class.scheme`, or `{ metric = ..., at = { swept key = value } }`.
-    fn at_point(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
-        let Ok(mut keys) = field.table() else {
-            return self.here(field);
-        };
-        let metric = self.full(&keys.need("metric", "metric = \"fct.all.dctcp\"")?)?;
-        let at = keys.need("at", "at = { \"group.all.load.value\" = 0.8 }, or the metric alone")?;
-        let at = at.read::<_, SweptValues>()?;
-        keys.finish()?;
-        Ok(MetricAt { metric, at })
-    }
-
-    fn at_least_two(&self, field: &Field<'_>) -> Result<Vec<MetricAt>, InputError> {
-        let items = field.list()?;
-        if items.len() < 2 {
-            return Err(field.error("the list has fewer than two metrics", "at least two metrics"));
-        }
-        let mut metrics: Vec<MetricAt> = Vec::new();
-        for item in items {
-            let metric = self.at_point(&item)?;
-            if metrics.contains(&metric) {
-                return Err(item.error("the metric is listed twice", "each metric once"));
-            }
-            metrics.push(metric);
-        }
-        Ok(metrics)
+        let numbers = agree.inner("values");
+        Err(numbers.as_ref().unwrap_or(agree).error(what, "a number for each seed, seed 1 first"))
     }
 }

@@ -9,7 +9,7 @@ use crate::scheme::Coverage;
 impl Experiment {
     /// Returns whether all, some or no flows have deadlines.
     pub fn deadlines(&self) -> Coverage {
-        let of_group = |group: &Group| match (&group.deadline, group.app.part().listed()) {
+        let of_group = |group: &Group| match (&group.flows.deadline, group.app.part().listed()) {
             (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,
             (Some(Deadline::Drawn(_)), _) => Coverage::Some,
             (None, Some(list)) if list.deadlines == ReadSchemes::Some => Coverage::Some,

@@ -6,18 +6,18 @@
 //! - An exponential time, at least what the flow takes in an idle network (docs/assumptions.md#deadline-exponential).
 //! - The time that a flow takes at a given rate. It is known only after the run, and to no transport or policy.
 
+use priolane_core::keys::Form as _;
+use priolane_core::keys::{
+    Bounds, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Words, WrittenValue,
+};
 use priolane_core::units::{Rate, Span};
-use priolane_source::quantity::{as_text, show_span};
-use priolane_source::{Field, Form, InputError, Merge, Reader, Replace};
+use priolane_source::{Field, Form, InputError, Merge, Replace};
 use priolane_workload::App;
-use serde::Serialize;
-use serde::ser::Serializer;
 
 use super::like::LIKE;
 
 /// The way in which the deadlines of a group's flows are set.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Deadline {
     /// Drawn when flows are generated.
     Drawn(Deadlines),
@@ -25,22 +25,22 @@ pub enum Deadline {
     AtRate(AtRate),
 }
 
-/// A deadline equal to the time that a flow takes at a rate (docs/assumptions.md#paccp-deadline).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A deadline equal to the time that a flow takes at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct AtRate {
-    /// Rate, of payload.
-    #[serde(serialize_with = "as_text::rate")]
+    /// The rate, of payload, at which a flow meets its deadline; in place of `mean`.
+    #[key(required = "rate = \"5Gbps\", or mean = \"1ms\"", source = "docs/assumptions.md#paccp-deadline")]
     pub rate: Rate,
     /// The way in which the rate is shared.
+    #[key(default = Split::None)]
     pub split: Split,
     /// Minimum deadline.
-    #[serde(serialize_with = "as_text::span")]
+    #[key(default = Span::ZERO)]
     pub at_least: Span,
 }
 
 /// The way in which the rate of a deadline is shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Split {
     /// Not shared.
     None,
@@ -61,54 +61,131 @@ pub enum Deadlines {
 
 /// An exponentially distributed time, raised to a multiple of the flow's completion time in an idle network if that is
 /// longer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
 pub struct Exponential {
-    /// Mean of the distribution.
-    #[serde(serialize_with = "as_text::span")]
+    /// Mean of the exponential distribution of deadlines; in place of `rate`.
+    #[key(required = "mean = \"1ms\"", range = "(0, )", source = "docs/assumptions.md#deadline-exponential")]
     pub mean: Span,
-    /// The multiple; 0 for none.
+    /// The least deadline of a flow as a multiple of its completion time in an idle network; 0 for none.
+    #[key(default = 1.25, range = "[0, 1000000]", source = "docs/assumptions.md#deadline-exponential")]
     pub at_least_alone: f64,
 }
 
 /// A part of a group's flows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
 pub struct Part {
     /// Fraction of the flows, above 0; all fractions sum to 1.
+    #[key(required = "share = 0.5", range = "[0, 1]", source = "docs/assumptions.md#deadline-mix")]
     pub share: f64,
     /// Deadline of these flows.
-    #[serde(flatten)]
+    #[keys(flatten)]
     pub allowed: AllowedTime,
 }
 
 /// The deadline of the flows of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(one_of, both = "either within or r_base", all_known)]
 pub enum AllowedTime {
     /// A fixed time.
     Within {
-        /// Time, above 0.
-        #[serde(serialize_with = "as_text::span")]
+        /// Deadline of the part; a part with neither `within` nor `r_base` has none.
+        #[key(required = "within = \"2ms\"", range = "(0, )")]
         within: Span,
     },
     /// `r_base` times R_base, divided by `over`.
     OfBase {
         /// Deadline at which all flows fit, in units of R_base; above 0.
+        #[key(required = "r_base = 1.5", form = AboveZero, source = "docs/assumptions.md#r-base")]
         r_base: f64,
         /// Overload factor; above 0.
+        #[key(default = 1.0, form = AboveZero, source = "docs/assumptions.md#r-base")]
         over: f64,
     },
     /// No deadline.
     Ever {},
 }
 
-impl Serialize for Deadlines {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::All(span) => s.serialize_str(&show_span(*span)),
-            Self::Mix(parts) => parts.serialize(s),
-            Self::Exponential(law) => law.serialize(s),
+/// A number above 0.
+#[derive(Clone, Copy, Debug)]
+struct AboveZero;
+
+impl priolane_core::keys::Form<f64> for AboveZero {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
+        match f64::read(value, &UP_TO_A_MILLION)? {
+            number if number > 0.0 => Ok(number),
+            _ => Err(KeyError::new("the value is zero", "a number above 0, such as 1.5")),
         }
     }
+
+    fn write(value: &f64) -> WrittenValue {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+const UP_TO_A_MILLION: Bounds = Bounds::whole(0, 1_000_000, "[0, 1000000]");
+
+impl Part {
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        match self.share > 0.0 {
+            true => Ok(()),
+            false => Err(KeyConflict::of("share", "the part has no flows", "a share above 0")),
+        }
+    }
+}
+
+/// A time, a list of parts, or a table with a mean or a rate.
+impl KeyValue for Deadline {
+    const UNIT: &'static str = "time";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        Ok(match value {
+            Value::Text(_) => Self::Drawn(Deadlines::All(Span::read(value, &Bounds::above(0.0, "(0, )"))?)),
+            Value::Table(keys) if keys.iter().any(|(key, _)| *key == "mean") => {
+                Self::Drawn(Deadlines::Exponential(InTable::read(value, bounds)?))
+            }
+            Value::Table(_) => Self::AtRate(InTable::read(value, bounds)?),
+            Value::List(_) => Self::Drawn(Deadlines::Mix(parts(value)?)),
+            other => return Err(other.unfit(FIX)),
+        })
+    }
+
+    fn write(&self) -> WrittenValue {
+        match self {
+            Self::Drawn(Deadlines::All(span)) => span.write(),
+            Self::Drawn(Deadlines::Exponential(law)) => InTable::write(law),
+            Self::Drawn(Deadlines::Mix(parts)) => Tables::write(parts),
+            Self::AtRate(rule) => InTable::write(rule),
+        }
+    }
+
+    fn schema() -> Schema {
+        let mut keys = Vec::new();
+        Exponential::describe(&mut keys);
+        AtRate::describe(&mut keys);
+        let parts = <Tables as priolane_core::keys::Form<Vec<Part>>>::schema();
+        Schema::AnyOf(vec![Schema::Quantity("2ms"), parts, Schema::Table(keys)])
+    }
+}
+
+/// Reads the parts of a group's flows, whose shares sum to 1.
+fn parts(value: &Value<'_>) -> Result<Vec<Part>, KeyError> {
+    if matches!(value, Value::List(items) if items.is_empty()) {
+        return Err(KeyError::new("the list is empty", FIX));
+    }
+    let parts: Vec<Part> = Tables::read(value, &Bounds::ANY)?;
+    let sum: f64 = parts.iter().map(|part| part.share).sum();
+    if (sum - 1.0).abs() <= 1e-9 {
+        return Ok(parts);
+    }
+    let fix = "shares with the sum 1; a part without `within` has no deadline";
+    Err(KeyError::new(format!("the shares sum to {sum}"), fix))
 }
 
 impl Deadlines {
@@ -165,9 +242,11 @@ pub(super) const MERGE: Merge = Merge::of(&[
     LIKE,
 ]);
 
-/// Reads the key of a group whose app is `app`.
-pub(super) fn read(keys: &mut Reader<'_>, app: &App) -> Result<Option<Deadline>, InputError> {
-    let Some(field) = keys.take("deadline") else { return Ok(None) };
+/// Checks that the flows of a group whose app is `app` can have the deadlines in `field`.
+///
+/// # Errors
+/// The flows have deadlines of their own, or start at times that are not known before the run.
+pub(super) fn check(field: &Field<'_>, app: &App) -> Result<(), InputError> {
     if app.part().listed().is_some() {
         let fix = "the column `deadline_ns` of the list";
         return Err(field.error("flows of a list have their own deadlines", fix));
@@ -176,71 +255,5 @@ pub(super) fn read(keys: &mut Reader<'_>, app: &App) -> Result<Option<Deadline>,
         let what = "the start of a dependent flow is not known before the run, so it cannot have a deadline";
         return Err(field.error(what, "Remove the key"));
     }
-    if field.text().is_ok() {
-        return Ok(Some(Deadline::Drawn(Deadlines::All(field.positive_span()?))));
-    }
-    if let Ok(table) = field.table() {
-        let rule = if table.has("mean") {
-            Deadline::Drawn(Deadlines::Exponential(exponential(table)?))
-        } else {
-            Deadline::AtRate(at_rate(table)?)
-        };
-        return Ok(Some(rule));
-    }
-    let items = field.filled_list().map_err(|error| InputError { fix: FIX.to_owned(), ..error })?;
-    let parts = items.iter().map(part).collect::<Result<Vec<Part>, _>>()?;
-    let sum: f64 = parts.iter().map(|part| part.share).sum();
-    if (sum - 1.0).abs() > 1e-9 {
-        return Err(field.error(
-            format!("the shares sum to {sum}"),
-            "shares with the sum 1; a part without `within` has no deadline",
-        ));
-    }
-    Ok(Some(Deadline::Drawn(Deadlines::Mix(parts))))
-}
-
-fn exponential(mut keys: Reader<'_>) -> Result<Exponential, InputError> {
-    let mean = keys.need("mean", "mean = \"1ms\"")?.positive_span()?;
-    let at_least_alone = keys.take("at_least_alone").map_or(Ok(1.25), |f| f.number(0.0, 1e6))?;
-    keys.finish()?;
-    Ok(Exponential { mean, at_least_alone })
-}
-
-fn at_rate(mut keys: Reader<'_>) -> Result<AtRate, InputError> {
-    let rate = keys.need("rate", "rate = \"5Gbps\", or mean = \"1ms\"")?.rate()?;
-    let split = keys.word_or("split", &[("none", Split::None), ("active", Split::Active)], Split::None)?;
-    let at_least = keys.span_or("at_least", Span::ZERO)?;
-    keys.finish()?;
-    Ok(AtRate { rate, split, at_least })
-}
-
-fn part(field: &Field<'_>) -> Result<Part, InputError> {
-    let mut keys = field.table()?;
-    let share_field = keys.need("share", "share = 0.5")?;
-    let share = share_field.number(0.0, 1.0)?;
-    if share <= 0.0 {
-        return Err(share_field.error("the part has no flows", "a share above 0"));
-    }
-    let allowed = match (keys.take("within"), keys.take("r_base")) {
-        (Some(_), Some(field)) => {
-            return Err(field.error("both within and r_base are set", "either within or r_base"));
-        }
-        (Some(field), None) => AllowedTime::Within { within: field.positive_span()? },
-        (None, Some(field)) => {
-            let over = keys.take("over").map_or(Ok(1.0), |f| above_zero(&f))?;
-            AllowedTime::OfBase { r_base: above_zero(&field)?, over }
-        }
-        (None, None) => AllowedTime::Ever {},
-    };
-    keys.finish()?;
-    Ok(Part { share, allowed })
-}
-
-fn above_zero(field: &Field<'_>) -> Result<f64, InputError> {
-    let number = field.number(0.0, 1e6)?;
-    if number > 0.0 {
-        Ok(number)
-    } else {
-        Err(field.error("the value is zero", "a number above 0, such as 1.5"))
-    }
+    Ok(())
 }

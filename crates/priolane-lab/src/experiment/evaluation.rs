@@ -9,7 +9,7 @@ use priolane_core::name::{Alphabet, is_name};
 use priolane_core::units::Span;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources, nearest};
 
-use super::Seeds;
+use super::references;
 use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::path::Measure;
 use crate::metrics::{ALL, ByName, SizeClass, path};
@@ -21,7 +21,7 @@ use priolane_results::summary::PortSet;
 #[derive(Clone, Debug, PartialEq, Keys)]
 pub struct Metrics {
     /// The scheme that gains are relative to.
-    #[key(optional)]
+    #[key(optional, names = "scheme")]
     pub baseline: Option<String>,
     /// The denominator of slowdowns.
     #[key(default = Slowdown::Bare, source = "docs/assumptions.md#slowdown-handshake")]
@@ -51,7 +51,7 @@ impl Metrics {
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 pub struct Effective {
     /// The group whose hosts' downlinks are the bottleneck.
-    #[key(required = "to = \"sink\"")]
+    #[key(required = "to = \"sink\"", names = "group")]
     pub to: String,
     /// Length of a bin.
     #[key(required = "every = \"100us\"", range = "(0, )")]
@@ -71,8 +71,6 @@ pub enum Slowdown {
 /// Names that metrics, figures and claims may use. Parts that could not be read are `None`, and any name is then
 /// accepted.
 pub(super) struct Names<'a> {
-    /// The seeds that are run.
-    pub(super) seeds: Option<&'a Seeds>,
     schemes: Option<IndexSet<&'a str>>,
     groups: Option<IndexSet<&'a str>>,
     /// Whether a baseline and a bottleneck are declared.
@@ -82,13 +80,9 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(
-        schemes: Option<&'a [String]>,
-        groups: Option<IndexSet<&'a str>>,
-        seeds: Option<&'a Seeds>,
-    ) -> Self {
+    pub(super) fn new(schemes: Option<&'a [String]>, groups: Option<IndexSet<&'a str>>) -> Self {
         let schemes = schemes.map(|names| names.iter().map(String::as_str).collect());
-        Self { seeds, schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
+        Self { schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
     }
 
     /// Records the contents of `[metrics]` and the sampling interval of admission probabilities.
@@ -98,20 +92,25 @@ impl<'a> Names<'a> {
         (self.metrics, self.admission_every) = (metrics, admission_every);
     }
 
-    fn group(&self, field: &Field<'_>) -> Result<String, InputError> {
-        known_name(field, self.groups.as_ref())
+    /// Checks that there is a group `name`; `field` is its location.
+    pub(super) fn group(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
+        known_name(field, name, self.groups.as_ref())
+    }
+
+    /// Checks that there is a scheme `name`; `field` is its location.
+    pub(super) fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
+        known_name(field, name, self.schemes.as_ref())
     }
 }
 
-/// Returns the name in `field` if it is one of `names`.
-fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<String, InputError> {
-    let name = field.text()?;
+/// Checks that `name` is one of `names`; `field` is its location.
+fn known_name(field: &Field<'_>, name: &str, names: Option<&IndexSet<&str>>) -> Result<(), InputError> {
     match names {
         Some(names) if !names.contains(name) => {
             let known: Vec<&str> = names.iter().copied().collect();
             Err(field.no_such(name, &known))
         }
-        _ => Ok(name.to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -136,38 +135,24 @@ const CLASS_MERGE: Merge = Merge::of(&[
 pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
     let metrics = found.keep(field.keys());
-    if let Some(baseline) = field.inner("baseline") {
-        found.keep(known_name(&baseline, names.schemes.as_ref()));
-    }
-    if let Some(to) = field.inner("effective").and_then(|effective| effective.inner("to")) {
-        found.keep(names.group(&to));
-    }
+    references::check::<Metrics>(field, names, &mut found);
     let classes = field.inner("classes").and_then(|classes| classes.entries().ok()).unwrap_or_default();
     let known: HashSet<&str> = classes.iter().map(|&(name, _)| name).collect();
-    found.each(&classes, |(name, class)| size_class(name, class, &known, names));
+    found.each(&classes, |(name, class)| size_class(name, class, &known));
     found.done(metrics)
 }
 
 /// Maximum length of the name of a class, in bytes.
 const LONGEST_CLASS: usize = 60;
 
-/// Checks that a class has a valid name, and refers to groups and a class that exist.
-fn size_class(
-    name: &str,
-    field: &Field<'_>,
-    known: &HashSet<&str>,
-    names: &Names<'_>,
-) -> Result<(), InputError> {
+/// Checks that a class has a valid name, and refers to a class that exists.
+fn size_class(name: &str, field: &Field<'_>, known: &HashSet<&str>) -> Result<(), InputError> {
     if name == "all" || name.starts_with("flow") {
         return Err(field.error("the name is reserved", "a name other than `all` and `flow...`"));
     }
     if !is_name(name, Alphabet::Hyphen, LONGEST_CLASS) {
         let what = format!("{name:?} is not a valid name of a class");
         return Err(field.error(what, Alphabet::Hyphen.rule(LONGEST_CLASS)));
-    }
-    if let Some(group) = field.inner("group") {
-        let groups = group.list().unwrap_or_else(|_| vec![group]);
-        groups.iter().try_for_each(|group| names.group(group).map(drop))?;
     }
     let Some(over) = field.inner("over") else { return Ok(()) };
     match over.text()? {
@@ -202,16 +187,12 @@ pub(super) fn panel(
     {
         found.add(x.error("a panel of this kind has no x", "Remove the key"));
     }
-    if let Some(metric) = field.inner("metric") {
-        found.keep(names.short(&metric));
-    }
+    references::check::<Panel>(field, names, &mut found);
     let items = |key| field.inner(key).and_then(|list| list.list().ok()).unwrap_or_default();
-    found.each(items("metrics"), |metric| names.short(&metric));
     if panel.as_ref().is_some_and(|panel| panel.by == Some(By::Size)) {
         let metrics = field.inner("metric").into_iter().chain(items("metrics"));
         found.each(metrics, |metric| by_size(&metric));
     }
-    found.each(items("schemes"), |scheme| names.scheme(&scheme, scheme.text()?));
     if let (Some(panel), Some(published)) = (&mut panel, field.inner("published")) {
         panel.curves = found.keep(curves(&published, panel, names, sources)).unwrap_or_default();
     }
@@ -236,10 +217,6 @@ fn curves(
     let path = field.text()?;
     let text = sources.read_for_report(field, path, published::MAX_TABLE)?;
     published::parse(path, &text, &|series, x| names.in_panel(panel, series, x))
-}
-
-pub(super) fn text(field: Field<'_>) -> Result<String, InputError> {
-    field.text().map(str::to_owned)
 }
 
 impl Names<'_> {
@@ -267,24 +244,19 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// Reads `quantity.class`.
-    fn short(&self, field: &Field<'_>) -> Result<String, InputError> {
-        let text = field.text()?;
+    /// Checks that `text` is a metric `quantity.class`; `field` is its location.
+    pub(super) fn short(&self, field: &Field<'_>, text: &str) -> Result<(), InputError> {
         match text.split('.').collect::<Vec<_>>()[..] {
-            [quantity, class] => self.known(field, quantity, class)?,
-            _ => {
-                return Err(field.error(
-                    format!("{text:?} is not a metric of the form quantity.class"),
-                    "quantity.class, such as \"fct.all\"",
-                ));
-            }
+            [quantity, class] => self.known(field, quantity, class),
+            _ => Err(field.error(
+                format!("{text:?} is not a metric of the form quantity.class"),
+                "quantity.class, such as \"fct.all\"",
+            )),
         }
-        Ok(text.to_owned())
     }
 
-    /// Reads `quantity.class.scheme`.
-    pub(super) fn full(&self, field: &Field<'_>) -> Result<String, InputError> {
-        let text = field.text()?;
+    /// Checks that `text` is a metric `quantity.class.scheme`; `field` is its location.
+    pub(super) fn full(&self, field: &Field<'_>, text: &str) -> Result<(), InputError> {
         let [quantity, class, scheme] = text.split('.').collect::<Vec<_>>()[..] else {
             let fix = "quantity.class.scheme, such as \"fct.all.dctcp\"";
             return Err(
@@ -292,17 +264,7 @@ impl Names<'_> {
             );
         };
         self.known(field, quantity, class)?;
-        self.scheme(field, scheme)?;
-        Ok(text.to_owned())
-    }
-
-    fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
-        let Some(names) = &self.schemes else { return Ok(()) };
-        if names.contains(name) {
-            return Ok(());
-        }
-        let known: Vec<&str> = names.iter().copied().collect();
-        Err(field.no_such(name, &known))
+        self.scheme(field, scheme)
     }
 
     fn known(&self, field: &Field<'_>, name: &str, class: &str) -> Result<(), InputError> {

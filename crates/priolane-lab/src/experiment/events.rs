@@ -1,40 +1,59 @@
 //! `[[event]]`: traffic changes and failures during a run.
 
 use indexmap::IndexMap;
+use priolane_core::keys::{Bounds, Form, KeyConflict, KeyError, Keys, Schema, Value, WrittenValue};
 use priolane_core::units::{Span, Time};
-use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Mistakes, Reader, Sources};
-use priolane_workload::{NewValue, Share, sizes};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use priolane_source::{Field, InputError, Mistakes, Sources};
+use priolane_workload::sizes::NamedSizes;
+use priolane_workload::{NewValue, Share};
 
 use super::{Group, Timing};
 
 /// Maximum number of events of an experiment.
 const MAX_EVENTS: usize = 1_000;
 
-/// Default time until switches route around a failure (docs/assumptions.md#reconvergence).
+/// Default time until switches route around a failure.
 const RECONVERGENCE: Span = Span::from_ms(1);
 
-/// An event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Event {
-    /// A change of traffic.
-    Set(SetEvent),
-    /// A failure of a link or a switch.
-    Fail(FailEvent),
+/// `[[event]]`: a change of traffic, or a failure.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
+pub struct Event {
+    /// Time of the event, before the end of the run.
+    #[key(required = "at = \"20ms\"")]
+    pub at: Span,
+    /// What happens.
+    #[keys(flatten)]
+    pub what: EventKind,
 }
 
-/// A change of traffic at an instant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SetEvent {
-    /// Time of the change.
-    #[serde(serialize_with = "as_text::span")]
-    pub at: Span,
-    /// The new values, in the order written.
-    #[serde(serialize_with = "settings")]
-    pub set: Vec<Setting>,
+/// What happens in an event.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(
+    one_of,
+    all_known,
+    count("the event has both set and fail", "one event for `set` and one for `fail`"),
+    none(
+        "the event has neither set nor fail",
+        "set = { \"group.all.load.value\" = 0.8 } or fail = \"link:leaf0-spine1\""
+    )
+)]
+pub enum EventKind {
+    /// New values of `group.NAME.load.value` and `group.NAME.sizes`, of groups with the app poisson or on_off.
+    #[key(required = "set = { \"group.all.load.value\" = 0.8 }", form = Settings)]
+    Set(Vec<Setting>),
+    /// A failure of a link or a switch.
+    Fail {
+        /// The element that fails: `link:leaf0-spine1` or `switch:spine1`.
+        #[key(required = "fail = \"link:leaf0-spine1\"")]
+        fail: String,
+        /// Time of the repair.
+        #[key(optional, shown = "never")]
+        until: Option<Span>,
+        /// Delay from failure or repair until switches have updated their routes.
+        #[key(default = RECONVERGENCE, range = "(0, )", source = "docs/assumptions.md#reconvergence")]
+        reconvergence: Span,
+    },
 }
 
 /// One new value.
@@ -46,20 +65,90 @@ pub struct Setting {
     pub value: NewValue,
 }
 
-/// The failure of a link or a switch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailEvent {
-    /// Time of the failure.
-    #[serde(serialize_with = "as_text::span")]
-    pub at: Span,
-    /// The element that fails: `link:leaf0-spine1` or `switch:spine1`.
-    pub fail: String,
-    /// Time of the repair; `None` for never.
-    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
-    pub until: Option<Span>,
-    /// Delay from failure or repair until switches have updated their routes.
-    #[serde(serialize_with = "as_text::span")]
-    pub reconvergence: Span,
+/// New values by dotted key, in the order written.
+#[derive(Clone, Copy, Debug)]
+struct Settings;
+
+impl Form<Vec<Setting>> for Settings {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Vec<Setting>, KeyError> {
+        let Value::Table(entries) = value else {
+            return Err(value.unfit("a table such as { key = value }"));
+        };
+        if entries.is_empty() {
+            return Err(KeyError::new("the table is empty", "set = { \"group.all.load.value\" = 0.8 }"));
+        }
+        let setting = |(key, value): &(&str, Value<'_>)| {
+            Setting::read(key, value).map_err(|error| KeyError::Key((*key).to_owned(), Box::new(error)))
+        };
+        entries.iter().map(setting).collect()
+    }
+
+    fn write(all: &Vec<Setting>) -> WrittenValue {
+        WrittenValue::Table(all.iter().map(Setting::write).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::Map("group.all.load.value", Box::new(Schema::Any))
+    }
+}
+
+/// The keys that an event can set.
+const CAN_CHANGE: &str =
+    "group.NAME.load.value or group.NAME.sizes of a group with the app poisson or on_off";
+
+impl Setting {
+    fn read(key: &str, value: &Value<'_>) -> Result<Self, KeyError> {
+        let parts: Vec<&str> = key.split('.').collect();
+        let (group, value) = match parts[..] {
+            ["group", group, "load", "value"] => (group, NewValue::Load(Share::read(value, &Bounds::ANY)?)),
+            ["group", group, "sizes"] => {
+                (group, NewValue::Sizes(Box::new(NamedSizes::read(value, &Bounds::ANY)?)))
+            }
+            _ => return Err(KeyError::new(format!("{key:?} cannot change during a run"), CAN_CHANGE)),
+        };
+        Ok(Self { group: group.to_owned(), value })
+    }
+
+    /// Returns its dotted key, and its value as in files.
+    fn write(&self) -> (String, WrittenValue) {
+        let value = match &self.value {
+            NewValue::Load(load) => Share::write(load),
+            NewValue::Sizes(sizes) => NamedSizes::write(sizes),
+        };
+        (self.key(), value)
+    }
+
+    /// Returns its dotted key.
+    fn key(&self) -> String {
+        match self.value {
+            NewValue::Load(_) => format!("group.{}.load.value", self.group),
+            NewValue::Sizes(_) => format!("group.{}.sizes", self.group),
+        }
+    }
+
+    /// Checks that the group exists and has a load, and reads the table of sizes; `field` is the new value.
+    fn open(
+        &mut self,
+        field: &Field<'_>,
+        context: &Context<'_>,
+        sources: &mut Sources,
+    ) -> Result<(), InputError> {
+        let name = self.group.as_str();
+        match context.groups.map(|groups| groups.get(name)) {
+            Some(None) => return Err(field.error(format!("unknown group {name:?}"), CAN_CHANGE)),
+            Some(Some(Some(group))) if group.app.part().open_loop().is_none() => {
+                let what = format!("group {name:?} has no load that could change");
+                return Err(field.error(what, CAN_CHANGE));
+            }
+            _ => {}
+        }
+        match &mut self.value {
+            NewValue::Load(_) => Ok(()),
+            NewValue::Sizes(sizes) => sizes.open(field, sources),
+        }
+    }
 }
 
 impl Timing {
@@ -93,127 +182,62 @@ pub(super) fn read(
     context: &Context<'_>,
     sources: &mut Sources,
 ) -> Result<Vec<Event>, InputError> {
-    let items = field.filled_list()?;
+    let items = super::read::filled_array("event", field)?;
     if items.len() > MAX_EVENTS {
         return Err(
             field.error(format!("there are {} events", items.len()), format!("at most {MAX_EVENTS} events"))
         );
     }
     let mut found = Mistakes::new(&field.origin().file);
-    let mut events = found.each(items, |item| {
-        let mut keys = item.table()?;
-        let at_field = keys.need("at", "at = \"20ms\"")?;
-        let at = at_field.span()?;
-        let event = match (keys.take("set"), keys.take("fail")) {
-            (Some(set), None) => {
-                before(&at_field, at, context.time.map(|time| time.last_start().unwrap_or(time.end())))?;
-                Event::Set(SetEvent { at, set: changes(&set, context, sources)? })
-            }
-            (None, Some(fail)) => {
-                before(&at_field, at, context.time.map(Timing::end))?;
-                Event::Fail(failure(at, &fail, &mut keys)?)
-            }
-            (None, None) => {
-                let fix = "set = { \"group.all.load.value\" = 0.8 } or fail = \"link:leaf0-spine1\"";
-                return Err(item.error("the event has neither set nor fail", fix));
-            }
-            (Some(_), Some(_)) => {
-                return Err(
-                    item.error("the event has both set and fail", "one event for `set` and one for `fail`")
-                );
-            }
-        };
-        keys.finish()?;
-        Ok(event)
-    });
+    let mut events = found.each(items, |item| event(&item, context, sources));
     found.finish()?;
-    events.sort_by_key(Event::at);
+    events.sort_by_key(|event| event.at);
     Ok(events)
 }
 
-fn before(field: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputError> {
+/// Reads one `[[event]]`.
+fn event(field: &Field<'_>, context: &Context<'_>, sources: &mut Sources) -> Result<Event, InputError> {
+    let mut event: Event = field.keys()?;
+    let ends = |time: &Timing| match event.what {
+        EventKind::Set(_) => time.last_start().unwrap_or(time.end()),
+        EventKind::Fail { .. } => time.end(),
+    };
+    before(field, event.at, context.time.map(ends))?;
+    if let (EventKind::Set(settings), Some(set)) = (&mut event.what, field.inner("set")) {
+        for setting in settings {
+            let value = set.inner(&setting.key());
+            setting.open(value.as_ref().unwrap_or(&set), context, sources)?;
+        }
+    }
+    Ok(event)
+}
+
+fn before(event: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputError> {
     let Some(end) = end.filter(|&end| at >= end) else { return Ok(()) };
     let what =
         if end == Span::ZERO { "the run has zero length" } else { "the event is after the end of the run" };
-    Err(field.error(what, "a time before the end that `time` sets"))
-}
-
-fn failure(at: Span, fail: &Field<'_>, keys: &mut Reader<'_>) -> Result<FailEvent, InputError> {
-    let until_field = keys.take("until");
-    let until = until_field.as_ref().map(Field::span).transpose()?;
-    if let Some(field) = until_field.filter(|_| until.is_some_and(|until| until <= at)) {
-        return Err(field.error("the repair is not after the failure", "a time after `at`, or remove until"));
-    }
-    let reconvergence = keys.take("reconvergence").map_or(Ok(RECONVERGENCE), |f| f.positive_span())?;
-    Ok(FailEvent { at, fail: fail.text()?.to_owned(), until, reconvergence })
-}
-
-fn changes(
-    field: &Field<'_>,
-    context: &Context<'_>,
-    sources: &mut Sources,
-) -> Result<Vec<Setting>, InputError> {
-    let entries = field.entries()?;
-    if entries.is_empty() {
-        return Err(field.error("the table is empty", "set = { \"group.all.load.value\" = 0.8 }"));
-    }
-    let one = |(key, value): (&str, Field<'_>)| setting(key, &value, context, sources);
-    entries.into_iter().map(one).collect()
-}
-
-fn setting(
-    key: &str,
-    value: &Field<'_>,
-    context: &Context<'_>,
-    sources: &mut Sources,
-) -> Result<Setting, InputError> {
-    let fix = "group.NAME.load.value or group.NAME.sizes of a group with the app poisson or on_off";
-    let cannot = |what: String| Err(value.error(what, fix));
-    let parts: Vec<&str> = key.split('.').collect();
-    let (name, rest) = match &parts[..] {
-        ["group", name, rest @ ..] => (*name, rest),
-        _ => return cannot(format!("{key:?} cannot change during a run")),
-    };
-    match context.groups.map(|groups| groups.get(name)) {
-        Some(None) => return cannot(format!("unknown group {name:?}")),
-        Some(Some(Some(group))) if group.app.part().open_loop().is_none() => {
-            return cannot(format!("group {name:?} has no load that could change"));
-        }
-        _ => {}
-    }
-    let new = match rest {
-        ["load", "value"] => NewValue::Load(value.read::<f64, Share>()?),
-        ["sizes"] => NewValue::Sizes(Box::new(sizes::read(value, sources)?)),
-        _ => return cannot(format!("{key:?} cannot change during a run")),
-    };
-    Ok(Setting { group: name.to_owned(), value: new })
+    let stated = event.inner("at");
+    Err(stated.as_ref().unwrap_or(event).error(what, "a time before the end that `time` sets"))
 }
 
 impl Event {
+    /// Checks that a repair is after its failure.
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        match self.what {
+            EventKind::Fail { until: Some(until), .. } if until <= self.at => Err(KeyConflict::of(
+                "until",
+                "the repair is not after the failure",
+                "a time after `at`, or remove until",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns what fails, if the event is a failure.
     pub fn fails(&self) -> Option<&str> {
-        match self {
-            Self::Set(_) => None,
-            Self::Fail(event) => Some(&event.fail),
+        match &self.what {
+            EventKind::Set(_) => None,
+            EventKind::Fail { fail, .. } => Some(fail),
         }
     }
-
-    /// Returns the time of the event.
-    pub fn at(&self) -> Span {
-        match self {
-            Self::Set(event) => event.at,
-            Self::Fail(event) => event.at,
-        }
-    }
-}
-
-fn settings<S: Serializer>(set: &[Setting], s: S) -> Result<S::Ok, S::Error> {
-    let mut map = s.serialize_map(Some(set.len()))?;
-    for Setting { group, value } in set {
-        match value {
-            NewValue::Load(load) => map.serialize_entry(&format!("group.{group}.load.value"), load)?,
-            NewValue::Sizes(sizes) => map.serialize_entry(&format!("group.{group}.sizes"), sizes)?,
-        }
-    }
-    map.end()
 }

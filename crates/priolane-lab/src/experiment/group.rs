@@ -1,18 +1,22 @@
 //! `[[group]]`: a set of hosts, the flows that they send, and their destinations.
 
+use std::sync::LazyLock;
+
 use priolane_core::ids::{Class, HostId};
+use priolane_core::keys::{
+    Bounds, KeyConflict, KeyError, KeyInfo, KeyValue, Keys, Schema, Value, WrittenValue,
+};
 use priolane_core::name::{Alphabet, is_name};
 use priolane_core::part::Part as _;
 use priolane_core::part::share;
 use priolane_core::units::Span;
-use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, SharedKeys, Sources};
+use priolane_source::{Field, InputError, KeyReader, Merge, Own, Replace, SharedKeys, Sources};
 use priolane_workload::{App, Nothing};
 use serde::Serialize;
-use serde::ser::Serializer;
 
 use super::deadlines::{self, Deadline};
 use super::like::LIKE;
+use super::network;
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 
@@ -23,38 +27,79 @@ pub struct Group {
     pub name: String,
     /// Its hosts.
     pub hosts: HostSet,
-    /// Its destinations.
-    #[serde(skip_serializing_if = "Target::is_nobody")]
-    pub to: Target,
     /// The application that starts flows.
     #[serde(flatten)]
     pub app: App,
-    /// Class that its flows request, 0 is the best; flows of a flow list have their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
-    /// Service that its flows or virtual machines pay for.
+    /// The keys of its flows.
     #[serde(flatten)]
-    pub service: Service,
+    pub flows: FlowKeys,
+}
+
+/// The keys of a group that come before those of its app.
+#[derive(Clone, Debug, PartialEq, Keys)]
+struct HostKeys {
+    /// Name, unique in the experiment.
+    #[key(required = "name = \"all\"")]
+    name: String,
+    /// The hosts: `*` for all, hosts and ranges such as `0-15,20`, or the number of the first hosts.
+    #[key(required = "hosts = \"*\"")]
+    hosts: HostSet,
+}
+
+/// The keys of the flows of a group, with any app that sends.
+#[derive(Clone, Debug, PartialEq, Keys)]
+pub struct FlowKeys {
+    /// The destinations: `*` for every host, or the name of a group; `None` if the group only receives.
+    #[key(optional, shown = "*", names = "group")]
+    pub to: Option<Target>,
+    /// Class that its flows request, 0 is the best; flows of a flow list have their own.
+    #[key(optional, shown = "0, or as listed", range = "[0, 15]")]
+    pub class: Option<Class>,
     /// Deadlines of its flows; without it, flows have those of their flow list, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional, shown = "none, or as listed")]
     pub deadline: Option<Deadline>,
     /// Reaction of its applications to a notice that a flow would run at a lower class than requested.
-    #[serde(skip_serializing_if = "OnDowngrade::is_ignore")]
+    #[key(default = OnDowngrade::Ignore, skip_default, shown = "ignore", source = "docs/assumptions.md#on-downgrade")]
     pub on_downgrade: OnDowngrade,
-    /// Part of the run in which it starts flows; `None` for all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the run in which it starts flows.
+    #[key(optional, shown = "all of it", form = priolane_core::keys::InTable)]
     pub active: Option<Active>,
+    /// Service that its flows or virtual machines pay for.
+    #[keys(flatten)]
+    pub service: Service,
 }
 
 /// A part of a run. The app starts at `from` as it otherwise would at the start of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(check = Self::check)]
 pub struct Active {
     /// Start.
-    #[serde(serialize_with = "as_text::span")]
+    #[key(default = Span::ZERO)]
     pub from: Span,
     /// End: no flow starts at or after this time.
-    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    #[key(optional, shown = "the end of the run")]
     pub until: Option<Span>,
+}
+
+impl Active {
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        match self.until {
+            Some(until) if until <= self.from => {
+                Err(KeyConflict::of("until", "the time is not after `from`", "a later time, or remove until"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Describes the keys of `[[group]]`, without those of its app.
+pub(super) fn describe(out: &mut Vec<KeyInfo>) {
+    static APPS: LazyLock<Vec<(&'static str, &'static str)>> =
+        LazyLock::new(|| App::entries().iter().map(|entry| (entry.name, entry.summary)).collect());
+    HostKeys::describe(out);
+    let meaning = "The application that starts flows; its keys are in the same table";
+    out.push(network::chosen_by("app", meaning, &APPS));
+    FlowKeys::describe(out);
 }
 
 /// A set of hosts.
@@ -71,99 +116,89 @@ pub enum HostSet {
 /// The destinations of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// None: the group only receives.
-    Nobody,
     /// Every host of the topology.
     All,
     /// The hosts of the group of this name.
     Group(String),
 }
 
-impl Group {
-    /// Returns a group that only receives.
-    fn receiving(name: &str, hosts: HostSet) -> Self {
-        Self {
-            name: name.to_owned(),
-            hosts,
-            to: Target::Nobody,
-            app: App::Nothing(Nothing),
-            class: None,
-            service: Service::default(),
-            deadline: None,
-            on_downgrade: OnDowngrade::Ignore,
-            active: None,
+impl KeyValue for Target {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        String::read(value, bounds).map(|text| if text == "*" { Self::All } else { Self::Group(text) })
+    }
+
+    fn write(&self) -> WrittenValue {
+        match self {
+            Self::All => "*".into(),
+            Self::Group(name) => name.write(),
         }
     }
-}
 
-impl Target {
-    fn is_nobody(&self) -> bool {
-        *self == Self::Nobody
+    fn schema() -> Schema {
+        Schema::Text
     }
 }
 
 impl Serialize for HostSet {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::All => s.serialize_str("*"),
-            Self::First(count) => s.serialize_u32(*count),
-            Self::Runs(runs) => {
-                let text = |&(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a}-{b}") };
-                s.serialize_str(&runs.iter().map(text).collect::<Vec<_>>().join(","))
-            }
-        }
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.write().serialize(s)
     }
 }
 
-impl Serialize for Target {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(match self {
-            Self::Nobody => "",
-            Self::All => "*",
-            Self::Group(name) => name,
-        })
+/// `"*"`, hosts and ranges such as `"0-15,20"`, or the number of the first hosts.
+impl KeyValue for HostSet {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        const COUNT: Bounds = Bounds::whole(1, 65_536, "[1, 65536]");
+        match value {
+            Value::Text("*") => Ok(Self::All),
+            Value::Text(text) => runs(text).map(Self::Runs),
+            _ => u32::read(value, &COUNT).map(Self::First).map_err(|error| match error {
+                KeyError::Wrong { what, .. } => KeyError::new(what, HOSTS),
+                other => other,
+            }),
+        }
     }
+
+    fn write(&self) -> WrittenValue {
+        match self {
+            Self::All => "*".into(),
+            Self::First(count) => count.write(),
+            Self::Runs(runs) => {
+                let text = |&(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+                runs.iter().map(text).collect::<Vec<_>>().join(",").write()
+            }
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::AnyOf(vec![Schema::Text, Schema::Integer])
+    }
+}
+
+/// The text to write for hosts.
+const HOSTS: &str = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
+
+/// Reads hosts and ranges of hosts.
+fn runs(text: &str) -> Result<Vec<(u16, u16)>, KeyError> {
+    let number = |text: &str| text.trim().parse::<u16>().ok();
+    let run = |part: &str| {
+        let run = match part.split_once('-') {
+            None => number(part).map(|host| (host, host)),
+            Some((first, last)) => number(first).zip(number(last)).filter(|(first, last)| first <= last),
+        };
+        run.ok_or_else(|| {
+            let shown = part.trim().chars().take(40).collect::<String>();
+            KeyError::new(format!("{shown:?} is not a host or range of hosts"), HOSTS)
+        })
+    };
+    text.split(',').map(run).collect()
 }
 
 impl HostSet {
-    /// Reads `"*"`, hosts and ranges such as `"0-15,20"`, or the number of the first hosts.
-    ///
-    /// # Errors
-    /// Returns an error for any other text.
-    pub fn read(field: &Field<'_>) -> Result<Self, InputError> {
-        let fix = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
-        let Ok(text) = field.text() else {
-            return field
-                .integer(1, 65_536)
-                .map(|n| Self::First(n as u32))
-                .map_err(|e| field.error(e.what, fix));
-        };
-        if text == "*" {
-            return Ok(Self::All);
-        }
-        let number = |text: &str| text.trim().parse::<u16>().ok();
-        let mut runs = Vec::new();
-        for part in text.split(',') {
-            let run = match part.split_once('-') {
-                None => number(part).map(|h| (h, h)),
-                Some((first, last)) => number(first).zip(number(last)).filter(|(a, b)| a <= b),
-            };
-            match run {
-                Some(run) => runs.push(run),
-                None => {
-                    return Err(field.error(
-                        format!(
-                            "{:?} is not a host or range of hosts",
-                            part.trim().chars().take(40).collect::<String>()
-                        ),
-                        fix,
-                    ));
-                }
-            }
-        }
-        Ok(Self::Runs(runs))
-    }
-
     /// Returns the hosts in a topology with `count` hosts, in the order written; `Err` with the first that does not
     /// exist.
     pub fn list(&self, count: u32) -> Result<Vec<HostId>, u32> {
@@ -265,75 +300,43 @@ pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputEr
 /// Reads one `[[group]]`, called `name`.
 ///
 /// # Errors
-/// Returns all its mistakes. If the app is invalid, keys that depend on it are not read.
+/// Returns all its mistakes. If the app is invalid, keys that depend on it are not checked.
 pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Result<Group, InputError> {
-    let mut keys = field.table()?;
-    let mut found = Mistakes::new(&field.origin().file);
-    keys.take("name");
+    let mut keys = field.key_reader()?;
+    keys.take_field("name");
     for (key, what) in [("scheme", "schemes that differ by group"), ("tiers", "tiers")] {
-        if let Some(field) = keys.take(key) {
+        if let Some(field) = keys.take_field(key) {
             let what = format!("{what} are not supported in this version");
-            found.add(field.error(what, "Remove the key"));
+            keys.mistakes().add(field.error(what, "Remove the key"));
         }
     }
-    let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| HostSet::read(&field)));
-    let app = found.keep(App::open(&mut keys, sources));
-    if app.as_ref().is_some_and(|app| !app.part().sends()) {
-        found.keep(keys.finish());
-        let group = hosts.map(|hosts| Group::receiving(name, hosts));
-        return found.done(group);
-    }
-    let to = match found.keep(keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()) {
-        Some(Some(text)) if text != "*" => Target::Group(text),
-        _ => Target::All,
-    };
-    let class = app.as_ref().and_then(|app| found.keep(class(&mut keys, app)));
-    let deadline = app.as_ref().and_then(|app| found.keep(deadlines::read(&mut keys, app)));
-    let on_downgrade =
-        found.keep(keys.take("on_downgrade").map_or(Ok(OnDowngrade::Ignore), |f| notices::read(&f)));
-    let active = found.keep(keys.take("active").map(|field| active(&field)).transpose());
-    let service = found.keep(service::read(&mut keys));
-    // Which keys are allowed depends on the values of others.
-    if found.is_empty() {
-        found.keep(keys.finish());
-    }
-    let group = (|| {
-        Some(Group {
-            name: name.to_owned(),
-            hosts: hosts?,
-            to,
-            app: app?,
-            class: class?,
-            service: service?,
-            deadline: deadline?,
-            on_downgrade: on_downgrade?,
-            active: active?,
-        })
-    })();
-    found.done(group)
+    let hosts = keys.read::<HostKeys>().map(|keys| keys.hosts);
+    let app = keys.read_by(App::choose, |out| <App as Keys>::describe(out));
+    let app = app.and_then(|mut app| {
+        let (table, found) = keys.split_mut();
+        found.keep(app.part_mut().open(table, sources)).map(|()| app)
+    });
+    let sends = app.as_ref().is_none_or(|app| app.part().sends());
+    let flows = if sends { flow_keys(field, &mut keys, app.as_ref()) } else { Some(FlowKeys::default()) };
+    let group = (|| Some(Group { name: name.to_owned(), hosts: hosts?, app: app?, flows: flows? }))();
+    keys.finish(group)
 }
 
-/// Reads the class that the flows of an app request.
-fn class(keys: &mut Reader<'_>, app: &App) -> Result<Option<Class>, InputError> {
-    match (keys.take("class"), app.part().listed()) {
-        (Some(field), Some(_)) => {
-            Err(field.error("flows of a list have their own classes", "the column `class` of the list"))
-        }
-        (None, Some(_)) => Ok(None),
-        (field, _) => Ok(Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class)),
+/// Reads the keys of the flows of a group whose app is `app`; `None` for an app that could not be read.
+fn flow_keys(field: &Field<'_>, keys: &mut KeyReader<'_>, app: Option<&App>) -> Option<FlowKeys> {
+    let flows = keys.read::<FlowKeys>();
+    let Some(app) = app else { return flows };
+    let listed = app.part().listed().is_some();
+    if let Some(class) = field.inner("class").filter(|_| listed) {
+        let fix = "the column `class` of the list";
+        keys.mistakes().add(class.error("flows of a list have their own classes", fix));
     }
-}
-
-fn active(field: &Field<'_>) -> Result<Active, InputError> {
-    let mut keys = field.table()?;
-    let from = keys.span_or("from", Span::ZERO)?;
-    let until_field = keys.take("until");
-    let until = until_field.as_ref().map(Field::span).transpose()?;
-    keys.finish()?;
-    match until_field {
-        Some(field) if until.is_some_and(|until| until <= from) => {
-            Err(field.error("the time is not after `from`", "a later time, or remove until"))
-        }
-        _ => Ok(Active { from, until }),
+    if let Some(deadline) = field.inner("deadline") {
+        keys.mistakes().keep(deadlines::check(&deadline, app));
     }
+    flows.map(|flows| FlowKeys {
+        to: flows.to.or(Some(Target::All)),
+        class: if listed { None } else { flows.class.or(Some(0)) },
+        ..flows
+    })
 }

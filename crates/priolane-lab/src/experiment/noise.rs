@@ -1,9 +1,9 @@
 //! `delay_noise = { trace = "host", scale = 1 }`: measurement error that hosts add to delays.
 
+use priolane_core::keys::Keys;
 use priolane_core::noise::{DelayNoise, NoiseError};
 use priolane_source::csv::{Columns, Header, Lines, shown};
 use priolane_source::{Field, InputError, Sources};
-use serde::Serialize;
 
 /// Maximum size of a trace, in bytes.
 const MAX_TRACE: u64 = 1024 * 1024;
@@ -14,31 +14,40 @@ const SHIPPED: (&str, &str) = ("host", include_str!("../../data/delay_noise_host
 const COLUMNS: Columns = Columns { names: &["ns", "cdf"], required: 2 };
 
 /// A distribution of errors and its source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Keys)]
 pub struct Noise {
-    /// Name of the shipped trace, or a path.
+    /// The shipped trace `host`, or the path of a CSV file with the columns ns and cdf.
+    #[key(required = "trace = \"host\", or the path of a CSV file with ns,cdf")]
     pub trace: String,
     /// Factor on the delays of the trace.
+    #[key(default = 1.0, range = "[0, 1000000]")]
     pub scale: f64,
-    /// The distribution.
-    #[serde(skip)]
+    /// The distribution; no noise until [`Self::open`] has read the trace.
+    #[keys(skip = none())]
     pub law: DelayNoise,
 }
 
-pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Noise, InputError> {
-    let mut keys = field.table()?;
-    let named = keys.need("trace", "trace = \"host\", or the path of a CSV file with ns,cdf")?;
-    let trace = named.text()?.to_owned();
-    let scale = keys.take("scale").map_or(Ok(1.0), |f| f.number(0.0, 1e6))?;
-    keys.finish()?;
-    let text = if trace == SHIPPED.0 {
-        sources.note("delay_noise:host", SHIPPED.1);
-        SHIPPED.1.into()
-    } else {
-        sources.read(&named, &trace, MAX_TRACE)?
-    };
-    let law = parse(&trace, &text, scale)?;
-    Ok(Noise { trace, scale, law })
+/// Returns a distribution without noise.
+fn none() -> DelayNoise {
+    DelayNoise::new(&[(0.0, 1.0)], 1.0).expect("invariant: one point is a distribution")
+}
+
+impl Noise {
+    /// Reads the trace; `field` is the location of the noise.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a distribution.
+    pub(super) fn open(&mut self, field: &Field<'_>, sources: &mut Sources) -> Result<(), InputError> {
+        let text = if self.trace == SHIPPED.0 {
+            sources.note("delay_noise:host", SHIPPED.1);
+            SHIPPED.1.into()
+        } else {
+            let named = field.inner("trace");
+            sources.read(named.as_ref().unwrap_or(field), &self.trace, MAX_TRACE)?
+        };
+        self.law = parse(&self.trace, &text, self.scale)?;
+        Ok(())
+    }
 }
 
 /// Returns the distribution of the shipped trace `host`, or of the file at that path.

@@ -1,10 +1,8 @@
 //! `[price]`: prices of virtual machines and flows (PACCP §IV).
 
+use priolane_core::keys::{Bounds, Form, KeyError, KeyValue as _, Keys, Schema, Value, WrittenValue};
 use priolane_core::price::fbp::Prices;
 use priolane_core::price::tariff::{Charge, Tariff};
-use serde::Serialize;
-
-use priolane_source::{Field, InputError, Reader};
 
 /// Maximum price.
 const MAX_PRICE: f64 = 1e12;
@@ -16,23 +14,53 @@ const P1_OVER_P0: f64 = 0.6;
 const GIGABIT: f64 = 1e9;
 
 /// Prices in one currency.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
 pub struct Price {
     /// P0: price of a virtual machine, per second.
+    #[key(required = "p0 = 1.0: the price of a machine per second", form = Amount, source = "PACCP §IV")]
     pub p0: f64,
     /// P1: price of a virtual machine (VBP), per second and unit of weight above 1.
+    #[key(default = P1_OVER_P0 * p0, shown = "0.6 p0", form = Amount, source = "PACCP §V-B")]
     pub p1: f64,
     /// P2: price of a virtual machine (VBP), per gigabit.
+    #[key(default = 0.0, form = Amount, source = "PACCP §IV")]
     pub p2: f64,
     /// P0s: price of a flow (FBP) above best effort, per second.
+    #[key(default = 0.0, form = Amount, source = "PACCP §IV")]
     pub p0s: f64,
     /// P1s: price of a flow, per second and unit of weight above 1.
+    #[key(default = p1, shown = "p1", form = Amount, source = "PACCP §IV")]
     pub p1s: f64,
     /// P2s: price of a flow, per gigabit.
+    #[key(default = p2, shown = "p2", form = Amount, source = "PACCP §IV")]
     pub p2s: f64,
     /// The bits to which P2 and P2s apply.
-    #[serde(serialize_with = "charge_text")]
+    #[key(default = Charge::Reserved)]
     pub charge: Charge,
+}
+
+/// A price from 0 to [`MAX_PRICE`].
+#[derive(Clone, Copy, Debug)]
+struct Amount;
+
+impl Form<f64> for Amount {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
+        let price = f64::read(value, &Bounds::ANY)?;
+        if (0.0..=MAX_PRICE).contains(&price) {
+            return Ok(price);
+        }
+        Err(KeyError::new(format!("the price {price} is out of range"), "a price of at least zero"))
+    }
+
+    fn write(price: &f64) -> WrittenValue {
+        price.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
 }
 
 impl Price {
@@ -46,39 +74,4 @@ impl Price {
         let flow = Tariff { p0: self.p0s, p1: self.p1s, p2: self.p2s / GIGABIT, charge: self.charge };
         Prices { upfront: self.p0, flow }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn charge_text<S: serde::Serializer>(charge: &Charge, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(match charge {
-        Charge::Reserved => "reserved",
-        Charge::Sent => "sent",
-    })
-}
-
-/// Reads `[price]`. Defaults: P1 is 0.6 P0; P2 and P0s are 0; P1s is P1; P2s is P2.
-pub(super) fn price(field: &Field<'_>) -> Result<Price, InputError> {
-    let mut keys = field.table()?;
-    let need = keys.need("p0", "p0 = 1.0: the price of a machine per second")?;
-    let p0 = amount(&need)?;
-    let mut or = |key, other| optional(&mut keys, key).map(|price| price.unwrap_or(other));
-    let p1 = or("p1", P1_OVER_P0 * p0)?;
-    let p2 = or("p2", 0.0)?;
-    let (p0s, p1s, p2s) = (or("p0s", 0.0)?, or("p1s", p1)?, or("p2s", p2)?);
-    let charges = [("reserved", Charge::Reserved), ("sent", Charge::Sent)];
-    let charge = keys.word_or("charge", &charges, Charge::Reserved)?;
-    keys.finish()?;
-    Ok(Price { p0, p1, p2, p0s, p1s, p2s, charge })
-}
-
-fn optional(keys: &mut Reader<'_>, key: &'static str) -> Result<Option<f64>, InputError> {
-    keys.take(key).map(|field| amount(&field)).transpose()
-}
-
-fn amount(field: &Field<'_>) -> Result<f64, InputError> {
-    let price = field.any_number()?;
-    if (0.0..=MAX_PRICE).contains(&price) {
-        return Ok(price);
-    }
-    Err(field.error(format!("the price {price} is out of range"), "a price of at least zero"))
 }

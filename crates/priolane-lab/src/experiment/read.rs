@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 
 use indexmap::IndexMap;
-use priolane_core::packet::Frame;
+use priolane_core::keys::{InTable, KeyInfo, Keys};
 use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
-use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Sources, Table};
+use priolane_source::{Field, InputError, KeyReader, Mistakes, Origin, Reader, Sources, Table, Value};
 
 use super::evaluation::{self, Names};
-use super::schemes::{self, ReadSchemes};
+use super::network::FrameKeys;
+use super::schemes::{self, ReadSchemes, SchemeList};
 use super::{
     Experiment, Group, HostSettings, LoadedExperiment, Metrics, Price, Seeds, Target, Timing, claims, events,
-    group, network, noise, overlay, pricing, seeds, timing,
+    group, network, overlay, references, timing,
 };
-use crate::assumptions;
+use crate::assumptions::Anchors;
 
 /// Maximum number of groups of an experiment.
 const MAX_GROUPS: usize = 10_000;
@@ -25,35 +26,41 @@ const MAX_GROUPS: usize = 10_000;
 /// Returns all mistakes of the file, except consequences of other mistakes.
 pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExperiment, InputError> {
     let origin = Origin { file: file.into(), line: Some(1) };
-    let mut keys = Reader::new(root, "", &origin);
-    let mut found = Mistakes::new(file);
-    let words = words(&mut keys, &mut found);
-    let seeds = found.keep(keys.take("seeds").map_or(Ok(Seeds::default()), |f| seeds::read(&f)));
+    let mut keys = KeyReader::new(Reader::new(root, "", &origin));
+    let words = words(&mut keys);
+    let seeds = keys.read_whole::<SeedKeys>().map(|keys| keys.seeds);
     if let Some(seeds) = &seeds {
         sources.expect_seeds(seeds.list());
     }
-    let ReadSchemes { names, schemes, send_jitter } = schemes::read(&mut keys, &mut sources, &mut found);
-    let traffic = traffic(&mut keys, &mut sources, &mut found);
-    let network = found.keep(topology(&mut keys, &mut sources));
-    let hosts = hosts(&mut keys, &mut sources, &mut found);
-    let sampling = sampling(&mut keys, &mut found);
+    let ReadSchemes { names, schemes, send_jitter } = schemes::read(&mut keys, &mut sources);
+    let (table, found) = keys.split_mut();
+    let traffic = traffic(table, &mut sources, found);
+    let network = found.keep(topology(table, &mut sources));
+    let hosts = hosts(&mut keys, &mut sources);
+    let sampling = sampling(&mut keys);
     let known = traffic.groups.as_ref().map(|groups| groups.keys().map(String::as_str).collect());
-    let mut names = Names::new(names.as_deref(), known, seeds.as_ref());
-    let metrics = match keys.take("metrics") {
+    let mut names = Names::new(names.as_deref(), known);
+    let (table, found) = keys.split_mut();
+    let metrics = match table.take("metrics") {
         None => Some(Metrics::default()),
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
     };
     names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every));
-    let panels = list(&mut found, keys.take("panel"), |field| evaluation::panel(field, &names, &mut sources));
-    let paper = words.as_ref().and_then(|words| words.paper.as_deref());
-    let mut reader = claims::ClaimReader::new(&names, paper);
-    let claims = list(&mut found, keys.take("claim"), |field| reader.read(field));
-    found.keep(keys.finish());
+    let panels = table.take("panel");
+    let panels = list("panel", panels, found, |field| evaluation::panel(field, &names, &mut sources));
+    let paper = words.as_ref().and_then(|words| words.about.paper.as_deref());
+    let mut reader = claims::ClaimReader::new(seeds.as_ref(), paper);
+    let claims = list("claim", table.take("claim"), found, |field| {
+        let mut found = Mistakes::new(file);
+        references::check::<claims::Claim>(field, &names, &mut found);
+        let claim = found.keep(reader.read(field));
+        found.done(claim)
+    });
     let experiment = (|| {
         let Traffic { time, groups, events, controls } = traffic;
-        let Description { title, paper, figure, quote, assumptions } = words?;
-        let Hosts { frame, host_delay, delay_noise, clock_error, price } = hosts?;
-        let Sampling { sample_every, rates_every, admission_every } = sampling?;
+        let Description { title, about: PaperKeys { paper, figure, quote, assumptions } } = words?;
+        let HostsKeys { frame, host_delay, delay_noise, clock_error, price } = hosts?;
+        let SamplingKeys { sample_every, rates_every, admission_every } = sampling?;
         Some(Experiment {
             title,
             paper,
@@ -63,7 +70,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
             schemes: schemes.iter().map(|named| named.name.clone()).collect(),
             seeds: seeds.clone()?,
             time: time?,
-            frame,
+            frame: frame.frame(),
             topology: network?,
             host_delay,
             delay_noise,
@@ -84,7 +91,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
             sources,
         })
     })();
-    let experiment = found.done(experiment)?;
+    let experiment = keys.finish(experiment)?;
     targets(&experiment, root)?;
     sending(&experiment, root)?;
     check_prices(&experiment, root)?;
@@ -94,28 +101,59 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
 /// The descriptive keys of an experiment.
 struct Description {
     title: String,
+    about: PaperKeys,
+}
+
+/// The key of an experiment that every file has.
+#[derive(Keys)]
+struct TitleKeys {
+    /// What the experiment shows: the title of its report.
+    #[key(required = "title = \"What this shows\"")]
+    title: String,
+}
+
+/// The keys of an experiment about its paper.
+#[derive(Keys)]
+struct PaperKeys {
+    /// The paper that it reproduces.
+    #[key(optional)]
     paper: Option<String>,
+    /// The figure or table of the paper that it reproduces.
+    #[key(optional)]
     figure: Option<String>,
+    /// A short quotation from the paper about the result.
+    #[key(optional)]
     quote: Option<String>,
+    /// Anchors of docs/assumptions.md on which it relies, besides those of its schemes.
+    #[key(default = Vec::new(), shown = "none", form = Anchors)]
     assumptions: Vec<&'static str>,
 }
 
-fn words(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Description> {
-    let text = |field: Option<Field<'_>>| field.map(|f| f.text().map(str::to_owned)).transpose();
-    if let Some(field) = keys.take("flows") {
-        found.add(field.error("the number of flows belongs in `time`", "time = { flows = 1000 }"));
+/// The key of an experiment that states seeds.
+#[derive(Keys)]
+struct SeedKeys {
+    /// The number of seeds of each point and scheme, 1 to 10000, which are then 1, 2, ...; or a list of seeds, each at least 1.
+    #[key(default = Seeds::default(), range = "[1, )")]
+    seeds: Seeds,
+}
+
+/// Describes the keys at the top of an experiment file, without its tables.
+pub(super) fn describe_top(out: &mut Vec<KeyInfo>) {
+    TitleKeys::describe(out);
+    PaperKeys::describe(out);
+    SchemeList::describe(out);
+    SeedKeys::describe(out);
+    HostsKeys::describe(out);
+    SamplingKeys::describe(out);
+}
+
+fn words(keys: &mut KeyReader<'_>) -> Option<Description> {
+    if let Some(field) = keys.take_field("flows") {
+        keys.mistakes().add(field.error("the number of flows belongs in `time`", "time = { flows = 1000 }"));
     }
-    let title = found
-        .keep(keys.need("title", "title = \"What this shows\"").and_then(|f| f.text().map(str::to_owned)));
-    let [paper, figure, quote] = ["paper", "figure", "quote"].map(|key| found.keep(text(keys.take(key))));
-    let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
-    Some(Description {
-        title: title?,
-        paper: paper?,
-        figure: figure?,
-        quote: quote?,
-        assumptions: assumptions?,
-    })
+    let title = keys.read::<TitleKeys>();
+    let about = keys.read::<PaperKeys>();
+    Some(Description { title: title?.title, about: about? })
 }
 
 /// The traffic of an experiment; `None` for parts that could not be read.
@@ -150,7 +188,7 @@ fn groups(
     sources: &mut Sources,
     found: &mut Mistakes,
 ) -> Option<IndexMap<String, Option<Group>>> {
-    let tables = found.keep(field.filled_list())?;
+    let tables = found.keep(filled_array("group", field))?;
     if tables.len() > MAX_GROUPS {
         found.add(
             field.error(format!("there are {} groups", tables.len()), format!("at most {MAX_GROUPS} groups")),
@@ -186,56 +224,86 @@ fn topology(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<super::Netwo
 }
 
 /// Settings that apply to all hosts.
-struct Hosts {
-    frame: Frame,
+#[derive(Keys)]
+struct HostsKeys {
+    /// Packet sizes.
+    #[key(default = FrameKeys::default(), shown = "those of Ethernet", form = InTable, source = "docs/experiments.md#frame")]
+    frame: FrameKeys,
+    /// Delay between a packet's arrival at a host and its delivery to the transport.
+    #[key(default = Span::ZERO)]
     host_delay: Span,
+    /// Measurement error that hosts add to delays.
+    #[key(optional, shown = "none", form = InTable)]
     delay_noise: Option<super::Noise>,
+    /// Maximum offset of a host's clock in either direction.
+    #[key(default = Span::ZERO)]
     clock_error: Span,
+    /// Prices of virtual machines and flows.
+    #[key(optional, shown = "none", form = InTable, source = "PACCP §IV")]
     price: Option<Price>,
 }
 
-fn hosts(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> Option<Hosts> {
-    let frame = found.keep(keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f)));
-    let host_delay = found.keep(keys.span_or("host_delay", Span::ZERO));
-    let delay_noise = found.keep(keys.take("delay_noise").map(|f| noise::read(&f, sources)).transpose());
-    let clock_error = found.keep(keys.span_or("clock_error", Span::ZERO));
-    let price = found.keep(keys.take("price").map(|f| pricing::price(&f)).transpose());
-    Some(Hosts {
-        frame: frame?,
-        host_delay: host_delay?,
-        delay_noise: delay_noise?,
-        clock_error: clock_error?,
-        price: price?,
-    })
+fn hosts(keys: &mut KeyReader<'_>, sources: &mut Sources) -> Option<HostsKeys> {
+    let noise = keys.field("delay_noise");
+    let mut hosts = keys.read::<HostsKeys>()?;
+    if let (Some(noise), Some(field)) = (&mut hosts.delay_noise, noise) {
+        keys.mistakes().keep(noise.open(&field, sources))?;
+    }
+    Some(hosts)
 }
 
 /// Sampling intervals.
-struct Sampling {
+#[derive(Keys)]
+struct SamplingKeys {
+    /// Sampling interval of queues.
+    #[key(optional, shown = "no samples", range = "(0, )")]
     sample_every: Option<Span>,
+    /// Interval at which senders report the acknowledged bytes of their flows.
+    #[key(optional, shown = "no reports", range = "(0, )")]
     rates_every: Option<Span>,
+    /// Sampling interval of admission probabilities.
+    #[key(optional, shown = "no samples", range = "(0, )")]
     admission_every: Option<Span>,
 }
 
-fn sampling(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Sampling> {
-    let [sample_every, rates_every, admission_every] = ["sample_every", "rates_every", "admission_every"]
-        .map(|key| found.keep(keys.take(key).map(|f| f.positive_span()).transpose()));
-    if let Some(field) = keys.take("tie_shuffle") {
+fn sampling(keys: &mut KeyReader<'_>) -> Option<SamplingKeys> {
+    let sampling = keys.read();
+    if let Some(field) = keys.take_field("tie_shuffle") {
         let what = "the order of simultaneous arrivals is drawn for each instant from the seed";
-        found.add(field.error(what, "Remove the key"));
+        keys.mistakes().add(field.error(what, "Remove the key"));
     }
-    Some(Sampling {
-        sample_every: sample_every?,
-        rates_every: rates_every?,
-        admission_every: admission_every?,
-    })
+    sampling
+}
+
+/// Returns the items of the array of tables `name`.
+///
+/// # Errors
+/// The value is not a list.
+pub(super) fn array<'a>(name: &str, field: &Field<'a>) -> Result<Vec<Field<'a>>, InputError> {
+    match field.value() {
+        Value::Table(_) => {
+            Err(field.error("the value is a table", format!("Write [[{name}]] in place of [{name}]")))
+        }
+        _ => field.list(),
+    }
+}
+
+/// Returns the items of the array of tables `name`, which must have at least one.
+///
+/// # Errors
+/// The value is not a list, or is empty.
+pub(super) fn filled_array<'a>(name: &str, field: &Field<'a>) -> Result<Vec<Field<'a>>, InputError> {
+    array(name, field)?;
+    field.filled_list()
 }
 
 fn list<T>(
-    found: &mut Mistakes,
+    name: &str,
     field: Option<Field<'_>>,
+    found: &mut Mistakes,
     mut read: impl FnMut(&Field<'_>) -> Result<T, InputError>,
 ) -> Vec<T> {
-    let items = found.keep(field.map_or(Ok(Vec::new()), |field| field.list()));
+    let items = found.keep(field.map_or(Ok(Vec::new()), |field| array(name, &field)));
     found.each(items.into_iter().flatten(), |item| read(&item))
 }
 
@@ -244,7 +312,7 @@ fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let names: HashSet<&str> = experiment.groups.iter().map(|group| group.name.as_str()).collect();
     let mut found = Mistakes::new(experiment.sources.experiment());
     found.each(&experiment.groups, |group| {
-        let Target::Group(to) = &group.to else { return Ok(()) };
+        let Some(Target::Group(to)) = &group.flows.to else { return Ok(()) };
         if names.contains(to.as_str()) {
             return Ok(());
         }

@@ -12,11 +12,14 @@
 //! set = { "group.all.reach" = "any_host" }
 //! ```
 
+use priolane_core::keys::{Bounds, Form, KeyError, Keys, Schema, Value as KeyInput, WrittenValue};
 use priolane_core::name::{Alphabet, is_name};
-use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table, Value};
+use priolane_source::{Field, InputError, Mistakes, Node, Origin, Table, Value};
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
 use super::overlay;
+use crate::panels::SweptValues;
 
 /// Maximum length of the name of a reading, in bytes.
 const LONGEST_NAME: usize = 60;
@@ -35,6 +38,46 @@ pub struct Reading {
     pub decides: String,
     /// Whether it is the file without changes.
     pub leads: bool,
+}
+
+/// The keys of `[reading.NAME]`.
+#[derive(Debug, Keys)]
+pub(super) struct ReadingKeys {
+    /// Evidence for this reading, one sentence.
+    #[key(required = "evidence = \"The evidence for this reading.\"")]
+    evidence: String,
+    /// The claims that depend on it, one sentence.
+    #[key(required = "decides = \"The claims that depend on it.\"")]
+    decides: String,
+    /// The dotted keys that the reading sets; the leading reading, which is the file without changes, has none.
+    #[key(optional, shown = "the unchanged file", form = Overlay)]
+    set: Option<Map<String, Json>>,
+}
+
+/// A table of dotted keys that is not empty.
+#[derive(Clone, Copy, Debug)]
+struct Overlay;
+
+impl Form<Map<String, Json>> for Overlay {
+    const UNIT: &'static str = "";
+
+    fn read(value: &KeyInput<'_>, bounds: &Bounds) -> Result<Map<String, Json>, KeyError> {
+        match value {
+            KeyInput::Table(entries) if !entries.is_empty() => SweptValues::read(value, bounds),
+            _ => Err(KeyError::new(
+                "the value is not a table of dotted keys",
+                "set = { \"group.all.load.value\" = 0.6 }",
+            )),
+        }
+    }
+
+    fn write(value: &Map<String, Json>) -> WrittenValue {
+        SweptValues::write(value)
+    }
+
+    fn schema() -> Schema {
+        <SweptValues as Form<Map<String, Json>>>::schema()
+    }
 }
 
 /// Removes `[reading]` from `root` and applies the keys of the reading `chosen`, if any.
@@ -83,35 +126,25 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
 
 /// Reads a reading, and the dotted keys that it sets.
 fn read<'n>(name: &str, field: &Field<'n>) -> Result<(Reading, Option<&'n Table>), InputError> {
-    let mut keys = field.table()?;
     let mut found = Mistakes::new(&field.origin().file);
-    let evidence =
-        found.keep(sentence(&mut keys, "evidence", "evidence = \"The evidence for this reading.\""));
-    let decides = found.keep(sentence(&mut keys, "decides", "decides = \"The claims that depend on it.\""));
-    let set = found.keep(keys.take("set").map(|field| overlaid(&field)).transpose());
-    found.keep(keys.finish());
-    let reading = || {
-        let set = set?;
-        let leads = set.is_none();
-        Some((Reading { name: name.to_owned(), evidence: evidence?, decides: decides?, leads }, set))
+    let keys = found.keep(field.keys());
+    let examples = [
+        ("evidence", "evidence = \"The evidence for this reading.\""),
+        ("decides", "decides = \"The claims that depend on it.\""),
+    ];
+    for (key, example) in examples {
+        let text = field.inner(key);
+        let empty = text.filter(|text| text.text().is_ok_and(|text| text.trim().is_empty()));
+        found.keep(empty.map_or(Ok(()), |text| Err(text.error("the text is empty", example))));
+    }
+    let ReadingKeys { evidence, decides, set } = found.done(keys)?;
+    let [evidence, decides] = [evidence, decides].map(|text| text.trim().to_owned());
+    let leads = set.is_none();
+    let set = match field.inner("set").map(|set| set.node()) {
+        Some(Node { value: Value::Table(table), .. }) => Some(table),
+        _ => None,
     };
-    found.done(reading())
-}
-
-fn sentence(keys: &mut Reader<'_>, key: &'static str, fix: &str) -> Result<String, InputError> {
-    let field = keys.need(key, fix)?;
-    match field.text()?.trim() {
-        "" => Err(field.error("the text is empty", fix)),
-        text => Ok(text.to_owned()),
-    }
-}
-
-fn overlaid<'n>(field: &Field<'n>) -> Result<&'n Table, InputError> {
-    match field.value() {
-        Value::Table(table) if table.entries().len() > 0 => Ok(table),
-        _ => Err(field
-            .error("the value is not a table of dotted keys", "set = { \"group.all.load.value\" = 0.6 }")),
-    }
+    Ok((Reading { name: name.to_owned(), evidence, decides, leads }, set))
 }
 
 fn unknown(file: &str, chosen: &str, all: &[Reading]) -> InputError {

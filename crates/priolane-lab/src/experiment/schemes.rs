@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use indexmap::IndexSet;
+use priolane_core::keys::{Keys, NonEmpty};
 use priolane_core::name::{Alphabet, is_name};
 use priolane_core::send_jitter::SendJitter;
-use priolane_source::{
-    Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Sources, Table, Value, parse,
-};
+use priolane_source::{Field, InputError, KeyReader, Node, Origin, SIZE_LIMIT, Sources, Table, Value, parse};
 
 use super::equipment::{self, Equipment};
 use crate::scheme::{self, SHIPPED, Scheme};
@@ -38,13 +37,23 @@ pub(super) struct ReadSchemes {
     pub(super) send_jitter: SendJitter,
 }
 
+/// The key that lists the schemes.
+#[derive(Keys)]
+pub(super) struct SchemeList {
+    /// The compared schemes, in order: shipped ones, those that `[scheme.NAME]` declares, or paths of scheme files.
+    #[key(required = "schemes = [\"dctcp\", \"pias\"]", form = NonEmpty, names = "scheme")]
+    schemes: Vec<String>,
+}
+
 /// Reads the schemes listed in `schemes`, each with its overrides.
-pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> ReadSchemes {
-    let list = found.keep(keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]"));
+pub(super) fn read(keys: &mut KeyReader<'_>, sources: &mut Sources) -> ReadSchemes {
+    let list = keys.field("schemes");
+    let stated = keys.read::<SchemeList>();
+    let (keys, found) = keys.split_mut();
     let inline = keys.take("scheme");
     let equipment = equipment::read(keys);
     let own = inline.as_ref().and_then(|field| found.keep(field.table().map(|_| field)));
-    let items = list.and_then(|list| found.keep(list.filled_list()));
+    let items = stated.and(list).and_then(|list| list.list().ok());
     let mut equipment = found.keep(equipment).unwrap_or_default();
     let send_jitter = equipment.send_jitter;
     let Some(items) = items else { return ReadSchemes { names: None, schemes: Vec::new(), send_jitter } };
@@ -169,7 +178,13 @@ fn unknown(field: &Field<'_>, text: &str) -> InputError {
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let mut error = field.no_such(text, &names);
     error.what = format!("unknown scheme {:?}", text.chars().take(60).collect::<String>());
-    let path = if error.fix.ends_with('?') { " Or use" } else { ", or" };
-    error.fix.push_str(&format!("{path} the path of a scheme file"));
+    if error.fix.ends_with('?') {
+        error.fix.push_str(" Or use the path of a scheme file");
+    } else {
+        let list = "`priolane list schemes` shows those that are";
+        error.fix = format!(
+            "No scheme of that name is built in; {list}. Write one of them, or the path of a scheme file"
+        );
+    }
     error
 }

@@ -1,8 +1,7 @@
 //! `seeds`: the number of seeds of each point, or a list of them.
 
+use priolane_core::keys::{Bound, Bounds, KeyError, KeyValue, Schema, Value, WrittenValue};
 use serde::ser::{Serialize, Serializer};
-
-use priolane_source::{Field, InputError};
 
 /// Maximum number of seeds of an experiment.
 pub(crate) const MAX_SEEDS: u64 = 10_000;
@@ -59,40 +58,55 @@ impl Seeds {
 /// Serializes to a number or a list, as in experiment files.
 impl Serialize for Seeds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Count(count) => serializer.serialize_u32(*count),
-            Self::Listed(seeds) => seeds.serialize(serializer),
-        }
+        self.write().serialize(serializer)
     }
 }
 
-/// Reads `seeds`: a number of seeds, or a list of them.
-pub(super) fn read(field: &Field<'_>) -> Result<Seeds, InputError> {
-    let Ok(items) = field.list() else {
-        return count(field).map(Seeds::Count);
-    };
-    if items.is_empty() || items.len() as u64 > MAX_SEEDS {
-        let what = format!("the list has {} seeds", items.len());
-        return Err(field.error(what, format!("1 to {MAX_SEEDS} seeds")));
-    }
-    let mut seeds = Vec::new();
-    for item in items {
-        let seed = item.integer(1, i64::MAX as u64)?;
-        if seeds.contains(&seed) {
-            return Err(item.error(format!("the seed {seed} is listed twice"), "each seed once"));
+/// Whole numbers from 1 on.
+const FROM_ONE: Bounds = Bounds { low: Bound::Included(1.0), high: Bound::None, text: "[1, )" };
+
+/// A number of seeds, or a list of them.
+impl KeyValue for Seeds {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        let Value::List(items) = value else { return count(value).map(Self::Count) };
+        if items.is_empty() || items.len() as u64 > MAX_SEEDS {
+            let what = format!("the list has {} seeds", items.len());
+            return Err(KeyError::new(what, format!("1 to {MAX_SEEDS} seeds")));
         }
-        seeds.push(seed);
+        let mut seeds = Vec::new();
+        for (place, item) in items.iter().enumerate() {
+            let of_item = |error| KeyError::Item(place, Box::new(error));
+            let seed = u64::read(item, &FROM_ONE).map_err(of_item)?;
+            if seeds.contains(&seed) {
+                let twice = KeyError::new(format!("the seed {seed} is listed twice"), "each seed once");
+                return Err(of_item(twice));
+            }
+            seeds.push(seed);
+        }
+        Ok(Self::Listed(seeds))
     }
-    Ok(Seeds::Listed(seeds))
+
+    fn write(&self) -> WrittenValue {
+        match self {
+            Self::Count(count) => WrittenValue::Integer(u64::from(*count)),
+            Self::Listed(seeds) => seeds.write(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::OneOrMore(Box::new(Schema::Integer))
+    }
 }
 
 /// Reads a number of seeds. The message for a number that is too large suggests a list.
-fn count(field: &Field<'_>) -> Result<u32, InputError> {
-    let number = field.integer(1, i64::MAX as u64)?;
+fn count(value: &Value<'_>) -> Result<u32, KeyError> {
+    let number = u64::read(value, &FROM_ONE)?;
     if number > MAX_SEEDS {
         let what = format!("the number of seeds is {number}, above {MAX_SEEDS}");
         let fix = format!("seeds = [{number}] (--seed-list {number}) for the single seed {number}");
-        return Err(field.error(what, fix));
+        return Err(KeyError::new(what, fix));
     }
     Ok(number as u32)
 }

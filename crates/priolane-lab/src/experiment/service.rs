@@ -1,15 +1,14 @@
 //! Service that a group's flows or virtual machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `mix_offset`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
-use priolane_core::keys::Plain;
+use priolane_core::keys::{
+    Bound, Bounds, Form, KeyConflict, KeyError, KeyInfo, KeyValue as _, Keys, Pairs, Schema, Table, Tables,
+    Value, Words, WrittenValue,
+};
 use priolane_core::price::{Cos, vbp};
-use priolane_core::units::Span;
+use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::VmPricing;
-use serde::Serialize;
-use serde::ser::Serializer;
-
-use priolane_source::quantity::{as_text, show_rate};
-use priolane_source::{Field, Form, InputError, Own, Reader, Replace, SharedKeys};
+use priolane_source::{Form as KeyForm, Own, Replace, SharedKeys};
 
 /// Maximum weight.
 const MAX_W: f64 = 1_000.0;
@@ -18,56 +17,44 @@ const MAX_W: f64 = 1_000.0;
 const MOST_BLOCK: usize = 100;
 
 /// The service of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Default)]
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(group = "service", check_stated = Self::check)]
 pub struct Service {
-    /// Pair (theta, w) of each flow or, with `vbp`, of each virtual machine.
-    #[serde(flatten)]
-    pub pair: Pair,
-    /// Pairs drawn per flow, instead of a single one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mix: Vec<MixShare>,
-    /// The way in which the pairs are drawn.
-    #[serde(skip_serializing_if = "MixDraw::is_independent")]
+    /// The way in which the pairs of `mix` are drawn.
+    #[key(default = MixDraw::Independent, skip_default, source = "docs/assumptions.md#mix-by-size")]
     pub mix_draw: MixDraw,
-    /// Added to the number in [0, 1) that decides a flow's pair, modulo 1.
-    #[serde(skip_serializing_if = "is_zero")]
+    /// Added to the number in [0, 1) that decides a flow's pair of `mix`, modulo 1.
+    #[key(default = 0.0, skip_default, form = Offset)]
     pub mix_offset: f64,
+    /// Pairs drawn per flow, in place of `cos`, `theta` and `w`: shares with the sum 1.
+    #[key(default = Vec::new(), skip_default, shown = "none", form = Mix)]
+    pub mix: Vec<MixShare>,
+    /// Pair (theta, w) of each flow or, with `vbp`, of each virtual machine.
+    #[keys(flatten)]
+    pub pair: Pair,
     /// The payer of the group's traffic.
-    #[serde(skip_serializing_if = "Payer::is_flow")]
+    #[key(default = Payer::Fbp, skip_default, source = "PACCP §IV")]
     pub plan: Payer,
-    /// A virtual machine's own split of its pair, one for each flow in flow list order; without it, the split is even.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub split: Vec<Pair>,
-    /// Interval in which a virtual machine collects arrivals and departures before it recomputes shares.
-    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    /// With `vbp`: interval in which a virtual machine collects arrivals and departures before it recomputes shares.
+    #[key(optional, shown = "recomputed at once", range = "(0, )")]
     pub resplit: Option<Span>,
-}
-
-fn is_zero(offset: &f64) -> bool {
-    *offset == 0.0
+    /// With `vbp`: a virtual machine's own split of its pair, one for each flow in flow list order.
+    #[key(default = Vec::new(), skip_default, shown = "even", form = Tables)]
+    pub split: Vec<Pair>,
 }
 
 /// The way in which the pairs of a mix are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum MixDraw {
     /// Each flow independently.
     #[default]
     Independent,
-    /// In blocks of flows of similar size, within which every pair has its exact share
-    /// (docs/assumptions.md#mix-by-size).
+    /// In blocks of flows of similar size, within which every pair has its exact share.
     BySize,
 }
 
-impl MixDraw {
-    fn is_independent(&self) -> bool {
-        *self == Self::Independent
-    }
-}
-
 /// The payer of a group's traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Payer {
     /// Each flow for itself (PACCP §IV-B).
     #[default]
@@ -79,49 +66,203 @@ pub enum Payer {
 impl Payer {
     /// Returns its name: fbp or vbp.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fbp => "fbp",
-            Self::Vbp => "vbp",
-        }
-    }
-
-    fn is_flow(&self) -> bool {
-        *self == Self::Fbp
+        self.word()
     }
 }
 
-/// A pair (theta, w) as written in a file; best effort serializes to nothing.
+/// A pair (theta, w); best effort has no keys in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Pair(pub Weights);
 
-impl Serialize for Pair {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct PairKeys {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            cos: Option<&'static str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            theta: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            w: Option<f64>,
-        }
+/// The keys of a pair.
+#[derive(Keys)]
+#[keys(group = "service", check = Self::check)]
+struct PairKeys {
+    /// The class of service: a check of `theta` and `w`, which decide it.
+    #[key(optional, shown = "that of theta and w", source = "PACCP §III")]
+    cos: Option<Cos>,
+    /// The minimum rate that is paid for.
+    #[key(optional, shown = "none", source = "PACCP §III")]
+    theta: Option<Rate>,
+    /// The weight that is paid for, from 0.001 to 1000.
+    #[key(optional, shown = "1", form = Weight, source = "PACCP §III")]
+    w: Option<u32>,
+}
+
+impl PairKeys {
+    fn weights(&self) -> Weights {
+        Weights { theta: self.theta, w_milli: self.w.unwrap_or(Weights::BEST_EFFORT.w_milli) }
+    }
+
+    /// Checks that `cos` is the class of service of theta and w.
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        let Some(cos) = self.cos.filter(|&cos| cos != Cos::of(self.weights())) else { return Ok(()) };
+        let (what, fix) = match cos {
+            Cos::BestEffort => ("BE has no theta and a w of at most 1", "cos = \"DS\" or \"MRG\""),
+            Cos::Differentiated => ("DS has no theta and a w above 1", "w = 2 without theta"),
+            Cos::MinimumRate => ("MRG needs a minimum rate", "theta = \"2Gbps\""),
+        };
+        Err(KeyConflict::of("cos", what, fix))
+    }
+}
+
+impl Keys for Pair {
+    fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        PairKeys::read(table).map(|keys| Self(keys.weights()))
+    }
+
+    fn write(&self, out: &mut Pairs) {
         let paid = self.0 != Weights::BEST_EFFORT;
-        let cos = paid.then(|| Cos::of(self.0).word());
-        PairKeys { cos, theta: self.0.theta.map(show_rate), w: paid.then(|| self.0.w()) }.serialize(s)
+        let (cos, w) = (paid.then(|| Cos::of(self.0)), paid.then_some(self.0.w_milli));
+        PairKeys { cos, theta: self.0.theta, w }.write(out);
+    }
+
+    fn describe(out: &mut Vec<KeyInfo>) {
+        PairKeys::describe(out);
+    }
+}
+
+/// A weight in thousandths.
+#[derive(Clone, Copy, Debug)]
+struct Weight;
+
+impl Form<u32> for Weight {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<u32, KeyError> {
+        let weight = f64::read(value, bounds)?;
+        if (1e-3..=MAX_W).contains(&weight) {
+            return Ok((weight * 1e3).round() as u32);
+        }
+        let fix = format!("a weight from 0.001 to {MAX_W}; 1 is best effort");
+        Err(KeyError::new(format!("the weight {weight} is out of range"), fix))
+    }
+
+    fn write(thousandths: &u32) -> WrittenValue {
+        WrittenValue::Float(f64::from(*thousandths) / 1e3)
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
     }
 }
 
 /// A part of a mix.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
 pub struct MixShare {
     /// Fraction of the flows, above 0; all fractions sum to 1.
+    #[key(required = "share = 0.6", range = "[0, 1]")]
     pub share: f64,
     /// Pair of these flows.
-    #[serde(flatten)]
+    #[keys(flatten)]
     pub pair: Pair,
 }
 
+impl MixShare {
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        match self.share > 0.0 {
+            true => Ok(()),
+            false => Err(KeyConflict::of("share", "no flow has this pair", "a share above 0")),
+        }
+    }
+}
+
+/// A number of at least 0 and less than 1.
+#[derive(Clone, Copy, Debug)]
+struct Offset;
+
+impl Form<f64> for Offset {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
+        const UNIT_INTERVAL: Bounds =
+            Bounds { low: Bound::Included(0.0), high: Bound::Included(1.0), text: "[0, 1]" };
+        let offset = f64::read(value, &UNIT_INTERVAL)?;
+        if offset < 1.0 {
+            return Ok(offset);
+        }
+        Err(KeyError::new("an offset of 1 is the same as 0", "an offset of at least 0 and less than 1"))
+    }
+
+    fn write(value: &f64) -> WrittenValue {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+/// The parts of a mix, whose shares sum to 1.
+#[derive(Clone, Copy, Debug)]
+struct Mix;
+
+impl Form<Vec<MixShare>> for Mix {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<MixShare>, KeyError> {
+        let all: Vec<MixShare> = Tables::read(value, bounds)?;
+        let sum: f64 = all.iter().map(|portion| portion.share).sum();
+        if (sum - 1.0).abs() <= 1e-9 {
+            return Ok(all);
+        }
+        let what = format!("the shares sum to {}", (sum * 1e9).round() / 1e9);
+        Err(KeyError::new(what, "shares with the sum 1"))
+    }
+
+    fn write(value: &Vec<MixShare>) -> WrittenValue {
+        Tables::write(value)
+    }
+
+    fn schema() -> Schema {
+        <Tables as Form<Vec<MixShare>>>::schema()
+    }
+}
+
 impl Service {
+    /// Checks that the keys go together; `stated` tells which of them the file states.
+    fn check(&mut self, stated: &dyn Fn(&str) -> bool) -> Result<(), KeyConflict> {
+        let alone = ["mix_draw", "mix_offset"].into_iter().find(|key| stated(key) && !stated("mix"));
+        if let Some(key) = alone {
+            let what = format!("{key} has no effect without a mix");
+            return Err(KeyConflict::of(key, what, format!("mix = [...], or remove {key}")));
+        }
+        if self.plan == Payer::Fbp
+            && let Some(key) = ["resplit", "split"].into_iter().find(|key| stated(key))
+        {
+            let what = "flows that are billed separately do not split a pair";
+            return Err(KeyConflict::of(key, what, "plan = \"vbp\""));
+        }
+        if !self.mix.is_empty() && ["cos", "theta", "w"].into_iter().any(stated) {
+            return Err(KeyConflict::of("mix", "both mix and cos, theta or w are set", "only one of them"));
+        }
+        if !self.mix.is_empty() && self.plan == Payer::Vbp {
+            let what = "with plan = \"vbp\" a machine splits one pair over its flows";
+            return Err(KeyConflict::of("mix", what, "plan = \"fbp\", or remove mix"));
+        }
+        self.check_split()
+    }
+
+    /// Checks that the sum of a given split does not exceed what is paid for.
+    fn check_split(&self) -> Result<(), KeyConflict> {
+        if self.split.is_empty() {
+            return Ok(());
+        }
+        let pairs: Vec<Weights> = self.split.iter().map(|pair| pair.0).collect();
+        if let Err(overdrawn) = vbp::custom(self.pair.0, &pairs) {
+            let fix = "pairs with sums of at most the theta and w of the group";
+            return Err(KeyConflict::of("split", overdrawn.to_string(), fix));
+        }
+        match self.resplit {
+            None => Ok(()),
+            Some(_) => {
+                let what = "a given split is never recomputed";
+                Err(KeyConflict::of("resplit", what, "either resplit or split"))
+            }
+        }
+    }
+
     /// Returns all pairs that its flows or virtual machines have.
     pub fn pairs(&self) -> impl Iterator<Item = Weights> + '_ {
         let one = self.mix.is_empty().then_some(self.pair.0);
@@ -158,13 +299,13 @@ impl Service {
 
 /// A single pair and a mix are alternatives.
 pub(super) const ONE_PAIR_OR_MIX: Replace = Replace::OneOf(&[
-    Form { by: &["mix"], with: &["mix_draw", "mix_offset"] },
-    Form { by: &["cos", "theta", "w"], with: &[] },
+    KeyForm { by: &["mix"], with: &["mix_draw", "mix_offset"] },
+    KeyForm { by: &["cos", "theta", "w"], with: &[] },
 ]);
 
 /// `split` and `resplit` are alternatives.
 pub(super) const SPLIT: Replace =
-    Replace::OneOf(&[Form { by: &["split"], with: &[] }, Form { by: &["resplit"], with: &[] }]);
+    Replace::OneOf(&[KeyForm { by: &["split"], with: &[] }, KeyForm { by: &["resplit"], with: &[] }]);
 
 /// Keys that depend on the payment plan.
 pub(super) const PLAN: Replace = Replace::Kind {
@@ -176,130 +317,3 @@ pub(super) const PLAN: Replace = Replace::Kind {
 
 /// theta and w determine the class of service.
 pub(super) const PAIR: Replace = Replace::Stated(&["theta", "w"], &["cos"]);
-
-/// Reads the keys of a group's service.
-pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
-    let (mix_draw, mix_offset) = (mix_draw(keys)?, mix_offset(keys)?);
-    let mix_field = keys.take("mix");
-    let stated = ["cos", "theta", "w"].iter().any(|key| keys.has(key));
-    let pair = pair(keys)?;
-    let plan = keys.word_or("plan", &[("fbp", Payer::Fbp), ("vbp", Payer::Vbp)], Payer::Fbp)?;
-    let resplit = keys.take("resplit");
-    if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
-        return Err(field.error("flows that are billed separately do not split a pair", "plan = \"vbp\""));
-    }
-    let mix = match mix_field {
-        None => Vec::new(),
-        Some(field) if stated => {
-            return Err(field.error("both mix and cos, theta or w are set", "only one of them"));
-        }
-        Some(field) if plan == Payer::Vbp => {
-            return Err(field.error(
-                "with plan = \"vbp\" a machine splits one pair over its flows",
-                "plan = \"fbp\", or remove mix",
-            ));
-        }
-        Some(field) => mix(&field)?,
-    };
-    let split = keys.take("split").map_or(Ok(Vec::new()), |f| split(&f, pair.0, plan))?;
-    if let Some(field) = resplit.as_ref().filter(|_| !split.is_empty()) {
-        return Err(field.error("a given split is never recomputed", "either resplit or split"));
-    }
-    let resplit = resplit.map(|f| f.positive_span()).transpose()?;
-    Ok(Service { pair, mix, mix_draw, mix_offset, plan, split, resplit })
-}
-
-/// Takes a key that has no effect without a mix.
-fn of_mix<'a>(keys: &mut Reader<'a>, key: &'static str) -> Result<Option<Field<'a>>, InputError> {
-    match keys.take(key) {
-        Some(field) if !keys.has("mix") => {
-            let what = format!("{key} has no effect without a mix");
-            Err(field.error(what, format!("mix = [...], or remove {key}")))
-        }
-        field => Ok(field),
-    }
-}
-
-fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
-    let Some(field) = of_mix(keys, "mix_draw")? else { return Ok(MixDraw::Independent) };
-    field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])
-}
-
-fn mix_offset(keys: &mut Reader<'_>) -> Result<f64, InputError> {
-    let Some(field) = of_mix(keys, "mix_offset")? else { return Ok(0.0) };
-    match field.number(0.0, 1.0)? {
-        1.0 => Err(field.error("an offset of 1 is the same as 0", "an offset of at least 0 and less than 1")),
-        offset => Ok(offset),
-    }
-}
-
-/// Reads the pairs of a virtual machine's flows, whose sum must not exceed what it pays for.
-fn split(field: &Field<'_>, paid: Weights, plan: Payer) -> Result<Vec<Pair>, InputError> {
-    if plan == Payer::Fbp {
-        return Err(field.error("flows that are billed separately do not split a pair", "plan = \"vbp\""));
-    }
-    let mut all = Vec::new();
-    for item in field.filled_list()? {
-        let mut keys = item.table()?;
-        all.push(pair(&mut keys)?);
-        keys.finish()?;
-    }
-    let pairs: Vec<Weights> = all.iter().map(|pair| pair.0).collect();
-    match vbp::custom(paid, &pairs) {
-        Ok(()) => Ok(all),
-        Err(overdrawn) => {
-            Err(field.error(overdrawn.to_string(), "pairs with sums of at most the theta and w of the group"))
-        }
-    }
-}
-
-fn mix(field: &Field<'_>) -> Result<Vec<MixShare>, InputError> {
-    let mut all = Vec::new();
-    for item in field.filled_list()? {
-        let mut keys = item.table()?;
-        let share_field = keys.need("share", "share = 0.6")?;
-        let share = share_field.number(0.0, 1.0)?;
-        if share == 0.0 {
-            return Err(share_field.error("no flow has this pair", "a share above 0"));
-        }
-        all.push(MixShare { share, pair: pair(&mut keys)? });
-        keys.finish()?;
-    }
-    let sum: f64 = all.iter().map(|portion| portion.share).sum();
-    if (sum - 1.0).abs() > 1e-9 {
-        return Err(
-            field.error(format!("the shares sum to {}", (sum * 1e9).round() / 1e9), "shares with the sum 1")
-        );
-    }
-    Ok(all)
-}
-
-/// Reads `cos`, `theta` and `w`, which must be consistent.
-pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
-    let cos = keys.take("cos");
-    let theta = keys.take("theta").map(|f| f.rate()).transpose()?;
-    let w_milli = keys.take("w").map_or(Ok(1_000), |f| w(&f))?;
-    let pair = Weights { theta, w_milli };
-    if let Some(field) = cos {
-        let cos = field.read::<Cos, Plain>()?;
-        let fault = match cos {
-            _ if cos == Cos::of(pair) => return Ok(Pair(pair)),
-            Cos::BestEffort => ("BE has no theta and a w of at most 1", "cos = \"DS\" or \"MRG\""),
-            Cos::Differentiated => ("DS has no theta and a w above 1", "w = 2 without theta"),
-            Cos::MinimumRate => ("MRG needs a minimum rate", "theta = \"2Gbps\""),
-        };
-        return Err(field.error(fault.0, fault.1));
-    }
-    Ok(Pair(pair))
-}
-
-/// Reads a weight, in thousandths.
-fn w(field: &Field<'_>) -> Result<u32, InputError> {
-    let value = field.any_number()?;
-    let thousandths = (value * 1e3).round();
-    if !(1e-3..=MAX_W).contains(&value) {
-        let fix = format!("a weight from 0.001 to {MAX_W}; 1 is best effort");
-        return Err(field.error(format!("the weight {value} is out of range"), fix));
-    }
-    Ok(thousandths as u32)
-}

@@ -1,15 +1,14 @@
 //! `time` and `[[control]]`: phases of a run, and changes of flows during it.
 
 use priolane_core::ids::Class;
-use priolane_core::keys::{Keys, Words};
+use priolane_core::keys::{
+    Bounds, Form, InTable, KeyError, KeyValue as _, Keys, Schema, Value, Words, WrittenValue,
+};
 use priolane_core::units::{Span, Time};
-use serde::Serialize;
-
-use super::service::{self, Pair};
-
-use priolane_source::quantity::as_text;
-use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
+use priolane_source::{Field, Form as KeyForm, InputError, Merge, Mistakes, Replace};
 use priolane_workload::InitialState;
+
+use super::service::Pair;
 
 /// The arrivals of flows after the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
@@ -109,39 +108,76 @@ impl Timing {
 }
 
 /// `[[control]]`: a change of flows during their lifetime.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Keys)]
 pub struct ControlText {
     /// Time at which it reaches the flows' senders.
-    #[serde(serialize_with = "as_text::span")]
+    #[key(required = "at = \"2ms\"")]
     pub at: Span,
     /// The flows it applies to.
-    #[serde(flatten)]
+    #[keys(flatten)]
     pub whom: ControlTarget,
     /// The change.
-    #[serde(flatten)]
+    #[keys(flatten)]
     pub change: Change,
 }
 
 /// The flows that a control message applies to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, Keys)]
+#[keys(
+    one_of,
+    all_known,
+    count("the control message has not exactly one target", "either flow = 0 or group = \"NAME\"")
+)]
 pub enum ControlTarget {
-    /// A flow, by its index in the flow list, from 0.
+    /// The flow that changes, by its index in the flow list, from 0.
+    #[key(required = "flow = 0", range = "[0, 4294967295]")]
     Flow(u32),
-    /// Every flow of a group.
+    /// The group of which every flow changes.
+    #[key(required = "group = \"all\"")]
     Group(String),
 }
 
 /// The change made by a control message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(
+    one_of,
+    all_known,
+    count("two changes are set", "only one of abort, class and pay"),
+    none("no change is set", "abort = true, class = N or pay = { w = 2 }")
+)]
 pub enum Change {
-    /// The flow stops and never completes.
+    /// True: the flow stops and never completes.
+    #[key(required = "abort = true", form = OnlyTrue)]
     Abort(bool),
     /// New class of the flow.
+    #[key(required = "class = 1", range = "[0, 15]")]
     Class(Class),
-    /// New pair that the flow pays for.
+    /// New pair that the flow pays for; an empty table is best effort.
+    #[key(required = "pay = { w = 2 }", form = InTable)]
     Pay(Pair),
+}
+
+/// True; false, which would have no effect, is rejected.
+#[derive(Clone, Copy, Debug)]
+struct OnlyTrue;
+
+impl Form<bool> for OnlyTrue {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<bool, KeyError> {
+        match bool::read(value, bounds)? {
+            true => Ok(true),
+            false => Err(KeyError::new("abort = false has no effect", "abort = true")),
+        }
+    }
+
+    fn write(value: &bool) -> WrittenValue {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Bool
+    }
 }
 
 /// Default latest end of a run: one hour.
@@ -151,8 +187,10 @@ const DEFAULT_LIMIT: Span = Span(3_600 * 1_000_000_000_000);
 const OF_WINDOW: [&str; 5] = ["start", "warmup", "measure", "arrivals", "drain"];
 
 /// A number of flows and a window are alternatives.
-pub(super) const MERGE: Merge =
-    Merge::of(&[Replace::OneOf(&[Form { by: &["flows"], with: &[] }, Form { by: &OF_WINDOW, with: &[] }])]);
+pub(super) const MERGE: Merge = Merge::of(&[Replace::OneOf(&[
+    KeyForm { by: &["flows"], with: &[] },
+    KeyForm { by: &OF_WINDOW, with: &[] },
+])]);
 
 /// Reads `time`.
 pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
@@ -180,44 +218,13 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
 }
 
 /// Reads `[[control]]`, sorted by time.
+///
+/// # Errors
+/// All mistakes of all control messages.
 pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
-    let mut all = found.each(field.list()?, |item| {
-        let mut keys = item.table()?;
-        let at = keys.need("at", "at = \"2ms\"")?.span()?;
-        let whom = match (keys.take("flow"), keys.take("group")) {
-            (Some(flow), None) => ControlTarget::Flow(flow.integer(0, u64::from(u32::MAX))? as u32),
-            (None, Some(group)) => ControlTarget::Group(group.text()?.to_owned()),
-            _ => {
-                return Err(item.error(
-                    "the control message has not exactly one target",
-                    "either flow = 0 or group = \"NAME\"",
-                ));
-            }
-        };
-        let changes = [keys.take("abort"), keys.take("class"), keys.take("pay")];
-        if changes.iter().flatten().count() > 1 {
-            return Err(item.error("two changes are set", "only one of abort, class and pay"));
-        }
-        let change = match changes {
-            [Some(abort), ..] if abort.truth()? => Change::Abort(true),
-            [Some(abort), ..] => return Err(abort.error("abort = false has no effect", "abort = true")),
-            [_, Some(class), _] => Change::Class(class.integer(0, 15)? as Class),
-            [.., Some(pay)] => Change::Pay(paid(&pay)?),
-            _ => return Err(item.error("no change is set", "abort = true, class = N or pay = { w = 2 }")),
-        };
-        keys.finish()?;
-        Ok(ControlText { at, whom, change })
-    });
+    let mut all: Vec<ControlText> = found.each(super::read::array("control", field)?, |item| item.keys());
     found.finish()?;
     all.sort_by_key(|control| control.at);
     Ok(all)
-}
-
-/// Reads `pay = { cos, theta, w }`; an empty table is best effort.
-fn paid(field: &Field<'_>) -> Result<Pair, InputError> {
-    let mut keys = field.table()?;
-    let pair = service::pair(&mut keys)?;
-    keys.finish()?;
-    Ok(pair)
 }

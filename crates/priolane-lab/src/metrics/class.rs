@@ -44,7 +44,7 @@ pub struct SizeClass {
     #[key(optional, form = Bytes)]
     pub to: Option<u64>,
     /// The group, or a list of groups, whose flows count; all by default.
-    #[key(default = Vec::<String>::new(), skip_default, shown = "all", form = OneOrMore)]
+    #[key(default = Vec::<String>::new(), skip_default, shown = "all", form = OneOrMore, names = "group")]
     pub group: Vec<String>,
     /// The class of service that a flow, or its virtual machine, pays for; any by default.
     #[key(optional, source = "PACCP §III")]

@@ -85,13 +85,13 @@ pub struct Panel {
     #[key(optional, shown = "depends on x")]
     pub x_label: Option<String>,
     /// The metric to plot: `quantity.class`, such as `fct.all`; or use `metrics`.
-    #[key(optional)]
+    #[key(optional, names = "metric")]
     pub metric: Option<String>,
     /// The metrics to plot, at least one, if there are several.
-    #[key(default = Vec::new(), shown = "metric", form = NonEmpty)]
+    #[key(default = Vec::new(), shown = "metric", form = NonEmpty, names = "metric")]
     pub metrics: Vec<String>,
     /// The schemes to plot.
-    #[key(optional, shown = "all", form = NonEmpty)]
+    #[key(optional, shown = "all", form = NonEmpty, names = "scheme")]
     pub schemes: Option<Vec<String>>,
     /// Label of the y axis.
     #[key(optional, shown = "depends on metric")]

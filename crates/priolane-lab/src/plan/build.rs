@@ -21,7 +21,7 @@ use super::demand::{self, GroupLoad};
 use super::run::Run;
 use super::{adaptation, admission, classes, failures, observed_port, ports, traffic};
 use crate::experiment::{
-    Arrivals, AtRate, Change, ControlTarget, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown,
+    Arrivals, AtRate, Change, ControlTarget, Deadline, EventKind, Experiment, Group, Pair, Payer, Slowdown,
     Timing,
 };
 use crate::scheme::Scheme;
@@ -132,8 +132,8 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         controls,
         adaptation: adaptation::adaptation(scheme),
         admission: scheme.admit.clone(),
-        on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.to_scenario()).collect(),
-        machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
+        on_downgrade: experiment.groups.iter().map(|group| group.flows.on_downgrade.to_scenario()).collect(),
+        machines: experiment.groups.iter().map(|group| group.flows.service.machine()).collect(),
         rates_every: experiment.rates_every,
         admission_every: experiment.admission_every,
         seed,
@@ -227,7 +227,7 @@ pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
 }
 
 fn at_rate(group: &Group) -> Option<AtRate> {
-    match group.deadline {
+    match group.flows.deadline {
         Some(Deadline::AtRate(rule)) => Some(rule),
         Some(Deadline::Drawn(_)) | None => None,
     }
@@ -237,11 +237,11 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
     let Some(price) = experiment.price else { return Ok(None) };
     let group = |group: &Group| {
         let hosts = traffic::hosts(experiment, topology, group)?.iter().map(|host| host.0).collect();
-        let plan = match group.service.plan {
+        let plan = match group.flows.service.plan {
             Payer::Vbp => PricePlan::Vbp(price.machines()),
             Payer::Fbp => PricePlan::Fbp(price.flows()),
         };
-        Ok(PayingGroup { plan, pair: group.service.pair.0, hosts })
+        Ok(PayingGroup { plan, pair: group.flows.service.pair.0, hosts })
     };
     let groups = experiment.groups.iter().map(group).collect::<Result<_, _>>()?;
     Ok(Some(Pricing { groups }))
@@ -368,7 +368,7 @@ fn stop(time: &Timing, scenario: &ScenarioSpec) -> Stop {
 fn asked(experiment: &Experiment) -> Option<f64> {
     let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.part().load()?.0.value));
     let one = asked.next().filter(|_| asked.next().is_none());
-    let changes = experiment.events.iter().any(|event| matches!(event, Event::Set(_)));
+    let changes = experiment.events.iter().any(|event| matches!(event.what, EventKind::Set(_)));
     one.filter(|_| !changes)
 }
 

@@ -17,7 +17,7 @@ use priolane_workload::offered::{Fabric, Volume, Window};
 use priolane_workload::{Counts, LoadOf, NewValue};
 
 use super::{offers, traffic};
-use crate::experiment::{Event, Experiment};
+use crate::experiment::{EventKind, Experiment};
 use priolane_results::record::Demand;
 
 /// The load that a group requests.
@@ -40,8 +40,8 @@ pub struct GroupLoad {
 /// Returns the requested load of each group that requests a constant one.
 pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec<GroupLoad>, InputError> {
     let changes = |name: &str| {
-        let sets = experiment.events.iter().filter_map(|event| match event {
-            Event::Set(set) => Some(&set.set),
+        let sets = experiment.events.iter().filter_map(|event| match &event.what {
+            EventKind::Set(set) => Some(set),
             _ => None,
         });
         sets.flatten().any(|setting| setting.group == name && matches!(setting.value, NewValue::Load(_)))
@@ -53,9 +53,9 @@ pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec
         let rate = topology.host_capacity(hosts.first().copied().unwrap_or_default());
         hosts.sort_unstable();
         hosts.dedup();
-        let from = group.active.map_or(Time::ZERO, |active| Time(active.from.0));
+        let from = group.flows.active.map_or(Time::ZERO, |active| Time(active.from.0));
         let until =
-            group.active.and_then(|active| active.until).map_or(Time(u64::MAX), |until| Time(until.0));
+            group.flows.active.and_then(|active| active.until).map_or(Time(u64::MAX), |until| Time(until.0));
         all.push(GroupLoad {
             group: number as u16,
             of: load.of,

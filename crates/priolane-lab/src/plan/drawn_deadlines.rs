@@ -32,7 +32,7 @@ pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (
 /// Returns the minimum deadline of a flow under its group's exponential rule; zero under other rules.
 fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) -> Span {
     let group = experiment.groups.get(usize::from(flow.group));
-    match (group.and_then(|group| group.deadline.as_ref()), flow.size) {
+    match (group.and_then(|group| group.flows.deadline.as_ref()), flow.size) {
         (Some(Deadline::Drawn(Deadlines::Exponential(law))), Some(bytes)) => {
             law.least(times.of((flow.src, flow.dst), flow.entropy, bytes))
         }
@@ -42,7 +42,7 @@ fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) ->
 
 /// Draws a deadline for each flow, in the order of its group's flows; none for groups without drawn deadlines.
 fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<AllowedTime>> {
-    let drawn = |(number, group): (usize, &Group)| match &group.deadline {
+    let drawn = |(number, group): (usize, &Group)| match &group.flows.deadline {
         Some(Deadline::Drawn(deadlines)) => {
             Some((deadlines.clone(), Stream::new(seed, Purpose::Deadlines, number as u64)))
         }
@@ -72,7 +72,7 @@ pub(super) fn r_base(
 }
 
 fn hangs_on_base(group: &Group) -> bool {
-    matches!(&group.deadline, Some(Deadline::Drawn(drawn)) if drawn.of_base())
+    matches!(&group.flows.deadline, Some(Deadline::Drawn(drawn)) if drawn.of_base())
 }
 
 /// Checks that the requirement can be computed before the run: it cannot with long-lived or dependent flows.

@@ -6,7 +6,7 @@ use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::topology::Topology;
 use priolane_source::{InputError, nearest};
 
-use crate::experiment::{Event, Experiment, FailEvent};
+use crate::experiment::{EventKind, Experiment};
 
 /// An invalid failure: its event, what is wrong, and what would be right.
 pub(super) struct Fault {
@@ -28,10 +28,10 @@ pub(super) fn outages(experiment: &Experiment, topology: &Topology) -> Result<Ou
     let mut failures = Vec::new();
     let mut last = 0;
     for (event, fail) in experiment.events.iter().enumerate() {
-        let Event::Fail(fail) = fail else { continue };
+        let EventKind::Fail { fail: element, until, reconvergence } = &fail.what else { continue };
         last = event;
-        let FailEvent { at, until, reconvergence, .. } = *fail;
-        let cuts = cuts(topology, &fail.fail).map_err(|(what, fix)| Fault { event, what, fix })?;
+        let (at, until, reconvergence) = (fail.at, *until, *reconvergence);
+        let cuts = cuts(topology, element).map_err(|(what, fix)| Fault { event, what, fix })?;
         failures.extend(cuts.into_iter().map(|cut| Failure {
             cut,
             from: Time(at.0),

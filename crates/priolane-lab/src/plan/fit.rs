@@ -8,7 +8,7 @@ use priolane_workload::LoadOf;
 use super::offers::{GroupOffer, Offered, offered};
 use super::steady::SteadyNeeds;
 use super::{failures, observed_port, size, traffic};
-use crate::experiment::{Experiment, Group, Test, overlay};
+use crate::experiment::{Experiment, Group, Test, TrendTest, overlay};
 use crate::panels::TIME;
 
 /// The amount of an experiment's traffic.
@@ -108,10 +108,10 @@ pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Tabl
 fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Result<(), InputError> {
     let hosts = traffic::hosts(experiment, topology, group)?;
     let slowest = hosts.iter().map(|&host| topology.host_capacity(host)).min();
-    let theta = group.service.pairs().filter_map(|pair| pair.theta).max();
+    let theta = group.flows.service.pairs().filter_map(|pair| pair.theta).max();
     match (theta, slowest) {
         (Some(theta), Some(rate)) if theta > rate => {
-            let key = if group.service.mix.is_empty() { "theta" } else { "mix" };
+            let key = if group.flows.service.mix.is_empty() { "theta" } else { "mix" };
             let what =
                 format!("the minimum rate {} is above the link rate {}", show_rate(theta), show_rate(rate));
             let fix = "at most the rate of the hosts' links";
@@ -155,7 +155,7 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
         claim.at.keys().try_for_each(|key| check("claim", i, "at", key))?;
         let moved = claim.test.metrics().into_iter().flat_map(|metric| metric.at.keys());
         moved.into_iter().try_for_each(|key| check("claim", i, claim.test.name(), key))?;
-        if let Test::Trend { along, .. } = &claim.test {
+        if let Test::Trend(TrendTest { along, .. }) = &claim.test {
             check("claim", i, "trend", along)?;
         }
     }

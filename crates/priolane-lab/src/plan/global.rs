@@ -173,7 +173,7 @@ fn mix<'a>(
     let counts = all[0].load.counts;
     let (mut parts, mut hosts, mut demand) = (Vec::new(), BTreeSet::new(), 0.0);
     for GroupTraffic { group, law, load, .. } in all {
-        if group.active.is_some() {
+        if group.flows.active.is_some() {
             return Err(format!("{differ} group {:?} is active only in a part of the run", group.name));
         }
         if load.of != LoadOf::Host || load.counts != counts {

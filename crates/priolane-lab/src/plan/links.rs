@@ -83,7 +83,7 @@ impl LinkLoads {
             let pairs = Pairs::of(experiment, topology, group, reach)?;
             let on_wire = on_wire(experiment, group.app.part().open_loop());
             let bps = pairs.offer(topology, pairs.by_sender(topology, load, on_wire));
-            groups.push(GroupLinks { number, active: group.active, bps });
+            groups.push(GroupLinks { number, active: group.flows.active, bps });
         }
         Ok(Self { groups, hosts, capacity })
     }

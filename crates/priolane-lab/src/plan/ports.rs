@@ -141,10 +141,10 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
         Change::Abort(_) | Change::Class(_) => None,
     });
     let changed: Vec<Weights> = changed.collect();
-    let of_groups = || experiment.groups.iter().flat_map(|group| group.service.pairs());
+    let of_groups = || experiment.groups.iter().flat_map(|group| group.flows.service.pairs());
     let pairs = || of_groups().chain(changed.iter().copied());
     let weights = pairs().any(|pair| pair.w_milli != Weights::BEST_EFFORT.w_milli);
-    let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
+    let shared = experiment.groups.iter().any(|group| group.flows.service.machine().is_some());
     let mut asks = Vec::new();
     if weights || shared {
         asks.push(Capability::Weights);
@@ -158,7 +158,7 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
 /// Whether payments of a flow can change: a virtual machine splits its pair among active flows, or a control changes
 /// it.
 fn pairs_change(experiment: &Experiment) -> bool {
-    let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
+    let shared = experiment.groups.iter().any(|group| group.flows.service.machine().is_some());
     shared || experiment.controls.iter().any(|control| matches!(control.change, Change::Pay(_)))
 }
 

@@ -38,7 +38,7 @@ pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -
         time @ Timing::Window { .. } if runs_until_end && first.last.0 > 0 => {
             let end = time.last_arrival().since(Time::ZERO);
             let Active { from, until } =
-                group.active.unwrap_or(Active { from: Default::default(), until: None });
+                group.flows.active.unwrap_or(Active { from: Default::default(), until: None });
             let until = until.map_or(end, |until| until.min(end));
             made * until.0.saturating_sub(from.0) as f64 / first.last.0 as f64
         }

@@ -15,13 +15,13 @@ use priolane_workload::{
 
 use super::size::{self, FirstFlows};
 use super::{drawn_deadlines, paths, pay};
-use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target, Timing};
+use crate::experiment::{Active, EventKind, Experiment, Group, Paths, Service, Target, Timing};
 
 /// Generates the flow list and its dependencies, the same for all schemes of a point and seed.
 pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {
-        let initial = initial(&experiment.time, group.active);
+        let initial = initial(&experiment.time, group.flows.active);
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time), initial };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
@@ -67,7 +67,7 @@ pub(super) fn probe(
 ) -> Result<FirstFlows, InputError> {
     let group = &experiment.groups[number];
     let until = Until::Flows(size::flows_to_probe(experiment.groups.len()));
-    let from = group.active.map_or(Span::ZERO, |active| active.from);
+    let from = group.flows.active.map_or(Span::ZERO, |active| active.from);
     let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
     let mut most = FirstFlows { count: 0, last: Span::ZERO };
     for seed in seeds {
@@ -92,7 +92,7 @@ pub(super) fn probe(
 /// Returns an [`InputError`] with the key at fault, but without its line.
 pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
     let begins_warm = |group: &Group| {
-        group.app.part().starts_warm() && initial(&experiment.time, group.active) == InitialState::Warm
+        group.app.part().starts_warm() && initial(&experiment.time, group.flows.active) == InitialState::Warm
     };
     if starts_warm(experiment) && !experiment.groups.iter().any(begins_warm) {
         return Err(not_warm(experiment, "no group has flows of a steady state to start with"));
@@ -116,7 +116,7 @@ pub(super) fn refuse_warm(experiment: &Experiment, what: &str) -> Result<(), Inp
 /// one of them is active from the beginning on.
 pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {
     let Timing::Window { start: InitialState::Empty, .. } = experiment.time else { return false };
-    let from_zero = |group: &Group| group.active.is_none_or(|active| active.from == Span::ZERO);
+    let from_zero = |group: &Group| group.flows.active.is_none_or(|active| active.from == Span::ZERO);
     let mut with_load = experiment.groups.iter().filter(|group| group.app.part().load().is_some()).peekable();
     let first = experiment.groups.iter().any(|group| group.app.part().starts_warm() && from_zero(group));
     with_load.peek().is_some() && first && with_load.all(|group| group.app.part().starts_warm())
@@ -150,7 +150,7 @@ pub(super) fn under_way(
         let what = format!("the flows under way of group {:?} are not known", group.name);
         return if app.load().is_some() { Err(not_warm(experiment, what)) } else { Ok(0) };
     }
-    let initial = initial(&experiment.time, group.active);
+    let initial = initial(&experiment.time, group.flows.active);
     let draw = Draw { seed: 1, group: number as u16, until: Until::Time(Time(1)), initial };
     Ok(group_flows(experiment, topology, group, draw)?.flows.len())
 }
@@ -211,10 +211,10 @@ pub(super) fn targets(
     topology: &Topology,
     group: &Group,
 ) -> Result<Vec<HostId>, InputError> {
-    match &group.to {
-        Target::Nobody => Ok(Vec::new()),
-        Target::All => Ok((0..topology.hosts).map(|h| HostId(h as u16)).collect()),
-        Target::Group(name) => {
+    match &group.flows.to {
+        None => Ok(Vec::new()),
+        Some(Target::All) => Ok((0..topology.hosts).map(|h| HostId(h as u16)).collect()),
+        Some(Target::Group(name)) => {
             experiment.group(name).map_or(Ok(Vec::new()), |g| hosts(experiment, topology, g))
         }
     }
@@ -242,21 +242,21 @@ fn group_flows(
         frame: experiment.frame,
         seed: draw.seed,
         group: draw.group,
-        until: own_until(group.active, draw.until),
+        until: own_until(group.flows.active, draw.until),
         floor: floor(experiment, topology),
         changes: &changes,
-        measured: measured(&experiment.time, group.active),
+        measured: measured(&experiment.time, group.flows.active),
         initial: draw.initial,
     };
     let Traffic { mut flows, mut waits, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     paths::check(experiment, topology, group, (&paths, draw.seed))?;
-    if let Some(class) = group.class {
+    if let Some(class) = group.flows.class {
         flows.edit_all(|flow| flow.class = class);
     }
     let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
-    pay::pay(&group.service, &mut flows, site.measured, &mut stream);
-    split(&group.service, &mut flows).map_err(|host| {
+    pay::pay(&group.flows.service, &mut flows, site.measured, &mut stream);
+    split(&group.flows.service, &mut flows).map_err(|host| {
         let what = format!("host {host} sends more flows than the split has pairs");
         let file = experiment.sources.experiment();
         InputError::new(
@@ -267,7 +267,7 @@ fn group_flows(
             "a pair for each flow of a host, with an app of few flows",
         )
     })?;
-    if let Some(active) = group.active {
+    if let Some(active) = group.flows.active {
         flows.edit_all(|flow| {
             flow.start += active.from;
             flow.deadline = flow.deadline.map(|deadline| deadline + active.from);
@@ -326,12 +326,12 @@ fn initial(time: &Timing, active: Option<Active>) -> InitialState {
 
 /// Returns the changes of a group's sizes and load, relative to its activation.
 fn changes(experiment: &Experiment, group: &Group) -> Vec<LoadChange> {
-    let begin = group.active.map_or(Span::ZERO, |active| active.from);
+    let begin = group.flows.active.map_or(Span::ZERO, |active| active.from);
     let mut changes = Vec::new();
     for event in &experiment.events {
-        let Event::Set(event) = event else { continue };
+        let EventKind::Set(set) = &event.what else { continue };
         let at = Time(event.at.0.saturating_sub(begin.0));
-        let own = event.set.iter().filter(|setting| setting.group == group.name);
+        let own = set.iter().filter(|setting| setting.group == group.name);
         changes.extend(own.map(|setting| LoadChange { at, to: setting.value.clone() }));
     }
     changes

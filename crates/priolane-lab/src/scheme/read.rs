@@ -10,7 +10,7 @@ use priolane_core::transport::Spec;
 use priolane_source::{InputError, Merge, Mistakes, Origin, Reader, Table};
 
 use super::{Pay, Scheme, admit, assign, host, port, row, transport};
-use crate::assumptions;
+use crate::assumptions::Anchors;
 
 /// Alternative keys of a scheme.
 pub(crate) const MERGE: Merge = Merge {
@@ -43,7 +43,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     if let Some(price) = keys.take("price") {
         found.add(price.error("prices are not supported in this version", "Remove the key"));
     }
-    let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
+    let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| f.read::<_, Anchors>()));
     let transport = keys.need("transport", "transport = { kind = \"dctcp\" }");
     let transport = found.keep(transport.and_then(|field| row::read::<Spec>(&field)));
     let order = match &transport {

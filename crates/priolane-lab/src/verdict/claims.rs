@@ -9,7 +9,9 @@ use super::load;
 use super::report::{ClaimReport, ComparisonReport, MeasuredMetric, PointReport, Side};
 use super::rules::{self, BySeed, Comparison, PublishedNumber};
 use super::steady;
-use crate::experiment::{Claim, MetricAt, Test, TrendDirection};
+use crate::experiment::{
+    AgreeTest, BoundTest, Claim, EqualTest, MetricAt, RatioTest, Test, TrendDirection, TrendTest,
+};
 use crate::metrics::estimate::{Average, Estimate, Nature};
 use crate::metrics::metric::{Scale, Unit};
 use crate::metrics::path::MetricPath;
@@ -97,7 +99,7 @@ impl ClaimEvaluator<'_> {
             self.warn("no point of the sweep matches its `at`");
         }
         match &self.claim.test {
-            Test::Trend { along, .. } => lines(self.grid, &points, along)
+            Test::Trend(TrendTest { along, .. }) => lines(self.grid, &points, along)
                 .iter()
                 .map(|line| self.line(&readings[0], along, line))
                 .collect(),
@@ -152,7 +154,7 @@ impl ClaimEvaluator<'_> {
             report.measured.push(MeasuredMetric::new(metric, (path.measure.metric, *nature), &at));
             values.push((x, at));
         }
-        let Test::Trend { goes, .. } = self.claim.test else { return report };
+        let Test::Trend(TrendTest { goes, .. }) = self.claim.test else { return report };
         if line.points.len() < 2 {
             self.warn(&format!("the sweep has fewer than two values of `{along}`"));
             complete = false;
@@ -203,16 +205,16 @@ pub(super) fn contrasts(test: &Test, evidence: &[MetricSamples]) -> Vec<Comparis
         Test::Order(_) => {
             evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::judge_order)).collect()
         }
-        Test::Equal { within, .. } => {
+        Test::Equal(EqualTest { within, .. }) => {
             let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
             pairs.map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within))).collect()
         }
-        Test::Bound { range, .. } => vec![one_or_ratio(
+        Test::Bound(BoundTest { range, .. }) => vec![one_or_ratio(
             evidence,
             |value| rules::judge_bound(value, *range),
             |comparison| rules::bounded_ratio(comparison, *range),
         )],
-        Test::Ratio { paper, within, over, .. } => {
+        Test::Ratio(RatioTest { paper, within, over, .. }) => {
             let own = evidence[0].0.path.measure.metric.scale;
             let scale = if over.is_some() { Scale::Relative } else { own };
             let published = PublishedNumber { value: *paper, within: *within, scale };
@@ -222,8 +224,8 @@ pub(super) fn contrasts(test: &Test, evidence: &[MetricSamples]) -> Vec<Comparis
                 |comparison| published.judge_ratio(comparison),
             )]
         }
-        Test::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
-        Test::Trend { .. } => Vec::new(),
+        Test::Agree(AgreeTest { values, within, .. }) => vec![agreement(&evidence[0], values, *within)],
+        Test::Trend(_) => Vec::new(),
     }
 }
 

@@ -8,7 +8,9 @@ use super::decision::{Decision, Direction, UndecidedReason, Verdict};
 use super::distance::Distance;
 use super::flags::Flag;
 use super::rules::{self, BySeed};
-use crate::experiment::{Claim, OpenRange, Source, Test};
+use crate::experiment::{
+    AgreeTest, BoundTest, Claim, EqualTest, OpenRange, RatioTest, Source, Test, TrendTest,
+};
 use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::{Metric, Unit};
 use crate::metrics::path::{Measure, MetricPath};
@@ -69,16 +71,18 @@ fn asked<S: Serializer>(test: &Test, s: S) -> Result<S::Ok, S::Error> {
     map.serialize_entry("kind", test.name())?;
     match test {
         Test::Order(_) => {}
-        Test::Equal { within, .. } | Test::Agree { within, .. } => map.serialize_entry("within", within)?,
-        Test::Bound { range: OpenRange { above, below }, .. } => {
+        Test::Equal(EqualTest { within, .. }) | Test::Agree(AgreeTest { within, .. }) => {
+            map.serialize_entry("within", within)?
+        }
+        Test::Bound(BoundTest { range: OpenRange { above, below }, .. }) => {
             map.serialize_entry("above", above)?;
             map.serialize_entry("below", below)?;
         }
-        Test::Ratio { paper, within, .. } => {
+        Test::Ratio(RatioTest { paper, within, .. }) => {
             map.serialize_entry("paper", paper)?;
             map.serialize_entry("within", within)?;
         }
-        Test::Trend { goes, .. } => map.serialize_entry("goes", goes)?,
+        Test::Trend(TrendTest { goes, .. }) => map.serialize_entry("goes", goes)?,
     }
     map.end()
 }

@@ -8,7 +8,10 @@ use tempfile::TempDir;
 use super::decision::{Direction, Seeds, UndecidedReason};
 use super::*;
 use crate::execute::{Job, Settings};
-use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, TrendDirection};
+use crate::experiment::{
+    AgreeTest, BoundTest, Claim, EqualTest, MetricAt, OpenRange, RatioTest, Source, Test, TrendDirection,
+    TrendTest,
+};
 use crate::panels::{BAR, CDF, LINE, Panel, PanelKind, SCATTER};
 use crate::plan::{GroupOffer, Load, ResolvedRun};
 use priolane_results::record::Demand;
@@ -24,14 +27,7 @@ const LOAD: &str = "group.all.load.value";
 /// Returns the synthetic plan with `claims`.
 fn plan_of(claims: Vec<Test>) -> Plan {
     let mut plan = made_up();
-    let claim = |test| Claim {
-        section: "§1".into(),
-        says: "so it is".into(),
-        source: Source::Paper,
-        lead: false,
-        at: Default::default(),
-        test,
-    };
+    let claim = |test| Claim::new("§1", "so it is", Source::Paper, test);
     plan.experiment.claims = claims.into_iter().map(claim).collect();
     plan.warnings = vec!["of the plan".into()];
     plan
@@ -120,15 +116,19 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     let metric = |s: &str| MetricAt::from(s);
     let plan = plan_of(vec![
         Test::Order(vec![metric("gain.all.nos2"), metric("gain.all.dctcp")]),
-        Test::Equal { of: vec![metric("gain.all.nos2"), metric("gain.flow0.nos2")], within: 0.1 },
-        Test::Bound { of: metric("gain.all.nos2"), over: None, range: OpenRange::above(1.5) },
-        Test::Ratio {
+        Test::Equal(EqualTest { of: vec![metric("gain.all.nos2"), metric("gain.flow0.nos2")], within: 0.1 }),
+        Test::Bound(BoundTest { of: metric("gain.all.nos2"), over: None, range: OpenRange::above(1.5) }),
+        Test::Ratio(RatioTest {
             of: metric("fct.all.dctcp"),
             over: Some(metric("fct.all.nos2")),
             paper: 2.1,
             within: 0.1,
-        },
-        Test::Trend { of: metric("fct.flow2.dctcp"), along: LOAD.into(), goes: TrendDirection::Up },
+        }),
+        Test::Trend(TrendTest {
+            of: metric("fct.flow2.dctcp"),
+            along: LOAD.into(),
+            goes: TrendDirection::Up,
+        }),
         Test::Order(vec![metric("fct.all.nos2"), metric("fct.all.dctcp")]),
     ]);
     let report = report_of(&plan, &[]);
@@ -154,10 +154,8 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
 
 #[test]
 fn numbers_from_elsewhere_are_compared_seed_by_seed() {
-    let agree = |values: [f64; 3], within| Test::Agree {
-        of: "fct.all.dctcp".into(),
-        values: values.to_vec(),
-        within,
+    let agree = |values: [f64; 3], within| {
+        Test::Agree(AgreeTest { of: "fct.all.dctcp".into(), values: values.to_vec(), within })
     };
     // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: far apart, but each agrees with its reference value.
     let mut plan = plan_of(vec![
@@ -189,10 +187,12 @@ fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
     // Loads 0.5 and 0.6 take 5 and 6 times 2.5 ms times the seed, and their means are 13.75 ms times the seed.
     let loads: Vec<f64> = made_up().experiment.sweep[0].1.iter().filter_map(Value::as_f64).collect();
     assert_eq!(loads, [0.5, 0.6]);
-    let mean = |seeds: [f64; 3]| Test::Agree {
-        of: "fct.all.dctcp".into(),
-        values: seeds.map(|seed| seed * 0.01375).to_vec(),
-        within: 0.001,
+    let mean = |seeds: [f64; 3]| {
+        Test::Agree(AgreeTest {
+            of: "fct.all.dctcp".into(),
+            values: seeds.map(|seed| seed * 0.01375).to_vec(),
+            within: 0.001,
+        })
     };
     let mut plan = plan_of(vec![mean([1.0, 2.0, 3.0]), mean([1.01, 2.02, 3.03])]);
     plan.experiment.metrics.average_over = Some(vec![LOAD.into()]);
@@ -241,13 +241,14 @@ fn a_quotient_that_is_averaged_is_that_of_means() {
 
 #[test]
 fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
-    let of_seeds_apart = Test::Ratio { of: "fct.all.dctcp".into(), over: None, paper: 0.025, within: 0.1 };
-    let of_like_seeds = Test::Ratio {
+    let of_seeds_apart =
+        Test::Ratio(RatioTest { of: "fct.all.dctcp".into(), over: None, paper: 0.025, within: 0.1 });
+    let of_like_seeds = Test::Ratio(RatioTest {
         of: "fct.all.dctcp".into(),
         over: Some("fct.all.nos2".into()),
         paper: 2.0,
         within: 0.1,
-    };
+    });
     let mut plan = plan_of(vec![of_seeds_apart, of_like_seeds]);
     for claim in &mut plan.experiment.claims {
         claim.at.insert(LOAD.into(), json!(0.5));
@@ -262,10 +263,12 @@ fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
 
 #[test]
 fn a_ratio_of_two_metrics_has_a_bound() {
-    let bound = |below| Test::Bound {
-        of: "fct.all.dctcp".into(),
-        over: Some("fct.all.nos2".into()),
-        range: OpenRange::below(below),
+    let bound = |below| {
+        Test::Bound(BoundTest {
+            of: "fct.all.dctcp".into(),
+            over: Some("fct.all.nos2".into()),
+            range: OpenRange::below(below),
+        })
     };
     let report = report_of(&plan_of(vec![bound(2.1), bound(1.9)]), &[]);
     let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
@@ -276,7 +279,8 @@ fn a_ratio_of_two_metrics_has_a_bound() {
 #[test]
 fn a_claim_is_undecided_where_the_offered_load_is_off() {
     let order = || Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]);
-    let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up };
+    let trend =
+        Test::Trend(TrendTest { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up });
     let judge = |offered: fn(u64) -> f64, left_out: &[usize], may_use_strata: bool| {
         let dir = tempfile::tempdir().unwrap();
         let mut plan = plan_of(vec![order(), trend.clone()]);
@@ -315,7 +319,8 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
 #[test]
 fn a_claim_is_contradicted_if_it_is_at_one_point() {
     // fct.all.dctcp is 12.5, 25, 37.5 ms at 0.5 and 15, 30, 45 ms at 0.6; run 3 of load 0.5 is missing.
-    let bound = Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::below(1.0) };
+    let bound =
+        Test::Bound(BoundTest { of: "gain.all.nos2".into(), over: None, range: OpenRange::below(1.0) });
     let report = report_of(&plan_of(vec![bound]), &[3]);
     let points: Vec<Verdict> = report.claims[0].points.iter().map(|p| p.verdict).collect();
     assert_eq!(points, [Verdict::Incomplete, Verdict::Contradicted]);
@@ -346,7 +351,7 @@ fn the_report_says_what_the_experiment_and_its_schemes_assume() {
 fn missing_runs_make_claims_incomplete_and_are_named() {
     let plan = plan_of(vec![
         Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]),
-        Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up },
+        Test::Trend(TrendTest { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up }),
     ]);
     // Run 3 is scheme nos2 of seed 2 at load 0.5.
     let report = report_of(&plan, &[3]);
@@ -369,8 +374,11 @@ fn metrics_without_a_value_are_told() {
 
 #[test]
 fn at_restricts_a_claim_to_its_points() {
-    let mut plan =
-        plan_of(vec![Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::above(1.5) }]);
+    let mut plan = plan_of(vec![Test::Bound(BoundTest {
+        of: "gain.all.nos2".into(),
+        over: None,
+        range: OpenRange::above(1.5),
+    })]);
     plan.experiment.claims[0].at.insert(LOAD.into(), json!(0.6));
     let report = report_of(&plan, &[]);
     assert_eq!(report.claims[0].points.len(), 1);
@@ -383,7 +391,9 @@ fn metrics_are_compared_across_points_where_a_claim_says_so() {
         metric: "fct.all.dctcp".into(),
         at: [(LOAD.to_owned(), json!(load))].into_iter().collect(),
     };
-    let ratio = |over| Test::Ratio { of: "fct.all.dctcp".into(), over: Some(over), paper: 1.2, within: 0.01 };
+    let ratio = |over| {
+        Test::Ratio(RatioTest { of: "fct.all.dctcp".into(), over: Some(over), paper: 1.2, within: 0.01 })
+    };
     let order = Test::Order(vec![at(0.6), "fct.all.dctcp".into(), "fct.all.nos2".into()]);
     let mut plan = plan_of(vec![ratio(at(0.5)), order, ratio(at(0.7))]);
     for (claim, load) in plan.experiment.claims.iter_mut().zip([0.6, 0.5, 0.6]) {
@@ -551,7 +561,8 @@ fn equal_values_of_few_seeds_decide_only_where_no_seed_changes_anything() {
         let mut like = plan.clone();
         like.runs.iter_mut().for_each(|run| run.seed = seed_of(run.seed));
         run_all(&like, &dir, &[]);
-        let bound = Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::above(1.5) };
+        let bound =
+            Test::Bound(BoundTest { of: "gain.all.nos2".into(), over: None, range: OpenRange::above(1.5) });
         plan.experiment.claims = plan_of(vec![bound]).experiment.claims;
         verdicts(&plan, dir.path()).claims.remove(0)
     };

@@ -199,7 +199,7 @@ fn keys_of_tables_follow_with_a_dot_and_names_of_the_user_in_capitals() {
         ["table", "one of host core", "one of payload wire", "number"]
     );
     let metrics = kinds("experiment", "[metrics]", &["classes", "classes.NAME.to", "classes.NAME.group"]);
-    assert_eq!(metrics, ["table by name of table", "quantity", "text or list of text"]);
+    assert_eq!(metrics, ["table by name of table", "quantity", "name of a group or list of name of a group"]);
     assert_eq!(kinds("experiment", "[[panel]]", &["metrics", "rays"]), ["list of text", "list of number"]);
     let required = |row: &str, name: &str, key: &str| {
         part(&all, row, name).keys.iter().find(|own| own.name == key).unwrap().required

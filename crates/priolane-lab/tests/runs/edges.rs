@@ -90,7 +90,7 @@ fn a_part_of_flows_has_the_deadline_at_its_place_among_the_shares() {
         "hosts = \"*\"\ndeadline = [{ share = 0.25, within = \"1ms\" }, { share = 0.5, within = \"2ms\" }, { share = 0.25 }]\n",
     );
     let plan = planned(&text).unwrap();
-    let Some(Deadline::Drawn(mix)) = &plan.experiment.groups[0].deadline else { panic!("drawn") };
+    let Some(Deadline::Drawn(mix)) = &plan.experiment.groups[0].flows.deadline else { panic!("drawn") };
     let within = |ms| AllowedTime::Within { within: Span::from_ms(ms) };
     for (u, expected) in [
         (0.0, within(1)),
@@ -105,7 +105,7 @@ fn a_part_of_flows_has_the_deadline_at_its_place_among_the_shares() {
     let text = GOOD
         .replace("hosts = \"*\"\n", "hosts = \"*\"\ndeadline = { mean = \"1ms\", at_least_alone = 1.5 }\n");
     let plan = planned(&text).unwrap();
-    let Some(Deadline::Drawn(Deadlines::Exponential(law))) = &plan.experiment.groups[0].deadline else {
+    let Some(Deadline::Drawn(Deadlines::Exponential(law))) = &plan.experiment.groups[0].flows.deadline else {
         panic!("exponential")
     };
     // -ln(1 - u) is 1 at u = 1 - 1/e.

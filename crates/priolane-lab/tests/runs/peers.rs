@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_lab::experiment::Test;
+use priolane_lab::experiment::{AgreeTest, Test};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Engine;
@@ -24,7 +24,7 @@ fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::ResolvedRun, Ou
 fn stated(plan: &Plan) -> Vec<(String, f64, f64)> {
     let claims = plan.experiment.claims.iter();
     let agree = |claim: &priolane_lab::experiment::Claim| match &claim.test {
-        Test::Agree { of, values, within } => (of.metric.clone(), values[0], *within),
+        Test::Agree(AgreeTest { of, values, within }) => (of.metric.clone(), values[0], *within),
         other => panic!("{other:?}"),
     };
     claims.map(agree).collect()

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
+use priolane_core::keys::Plain;
 use priolane_lab::experiment::HostSet;
 use priolane_linux::job::PORT;
 use priolane_linux::machines::{AgentAddress, MachineJob};
@@ -159,7 +160,7 @@ fn address_of(field: &Field<'_>) -> Result<IpAddr, InputError> {
 }
 
 fn hosts_of(field: &Field<'_>, count: u32) -> Result<Vec<u16>, InputError> {
-    let set = HostSet::read(field)?;
+    let set: HostSet = field.read::<_, Plain>()?;
     let hosts = set.list(count).map_err(|host| {
         field.error(
             format!("the experiment has {count} hosts, and no host {host}"),

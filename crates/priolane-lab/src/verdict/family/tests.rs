@@ -25,14 +25,7 @@ fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
 /// Returns the claim of which `point` is the only point.
 fn at_one_point(mut point: PointReport) -> ClaimReport {
     point.settle(None);
-    let claim = Claim {
-        section: "§1".into(),
-        says: "so it is".into(),
-        source: Source::Paper,
-        lead: false,
-        at: serde_json::Map::new(),
-        test: Test::Order(Vec::new()),
-    };
+    let claim = Claim::new("§1", "so it is", Source::Paper, Test::Order(Vec::new()));
     ClaimReport::new(&claim, vec![point], Vec::new())
 }
 

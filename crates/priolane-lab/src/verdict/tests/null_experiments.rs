@@ -102,30 +102,30 @@ fn test_of(kind: u64, law: Law, truth: f64) -> (Test, usize, f64) {
         0 => (Test::Order(two()), 2, 1.0),
         1 => (Test::Order(vec![name("a"), name("b"), name("c")]), 3, 1.0),
         // The first metric is 1.1 times the second.
-        2 => (Test::Equal { of: two(), within: 0.1 }, 2, 1.1),
+        2 => (Test::Equal(EqualTest { of: two(), within: 0.1 }), 2, 1.1),
         3 => {
             let (of, over) = over(Some(name("b")));
-            (Test::Bound { of, over, range: OpenRange::below(1.1) }, 2, 1.1)
+            (Test::Bound(BoundTest { of, over, range: OpenRange::below(1.1) }), 2, 1.1)
         }
         4 => {
             let (of, over) = over(None);
-            (Test::Bound { of, over, range: OpenRange::below(truth) }, 1, 1.0)
+            (Test::Bound(BoundTest { of, over, range: OpenRange::below(truth) }), 1, 1.0)
         }
         5 => {
             let (of, over) = over(None);
-            (Test::Bound { of, over, range: OpenRange::above(truth) }, 1, 1.0)
+            (Test::Bound(BoundTest { of, over, range: OpenRange::above(truth) }), 1, 1.0)
         }
         6 => {
             let (of, over) = over(None);
-            (Test::Ratio { of, over, paper: truth / 0.9, within: 0.1 }, 1, 1.0)
+            (Test::Ratio(RatioTest { of, over, paper: truth / 0.9, within: 0.1 }), 1, 1.0)
         }
         7 => {
             let (of, over) = over(Some(name("b")));
-            (Test::Ratio { of, over, paper: 1.0, within: 0.1 }, 2, 1.1)
+            (Test::Ratio(RatioTest { of, over, paper: 1.0, within: 0.1 }), 2, 1.1)
         }
         kind => {
             let goes = if kind == 8 { TrendDirection::Up } else { TrendDirection::Down };
-            (Test::Trend { of: name("a"), along: "x".into(), goes }, 4, 1.0)
+            (Test::Trend(TrendTest { of: name("a"), along: "x".into(), goes }), 4, 1.0)
         }
     }
 }
@@ -139,14 +139,7 @@ fn draw_claim(stream: &mut Stream, (law, truth): (Law, f64), common: &[f64]) -> 
             by_seed.insert(seed, if place == 0 { factor * value } else { value });
         }
     }
-    let claim = Claim {
-        section: "§1".into(),
-        says: "so it is".into(),
-        source: Source::Ours,
-        lead: false,
-        at: Default::default(),
-        test,
-    };
+    let claim = Claim::new("§1", "so it is", Source::Ours, test);
     NullClaim { claim, values }
 }
 
@@ -162,7 +155,7 @@ fn report(NullClaim { claim, values }: &NullClaim, seeds: u64) -> ClaimReport {
         })
         .collect();
     let mut point = PointReport::at(serde_json::Map::new());
-    point.contrasts = if let Test::Trend { goes, .. } = claim.test {
+    point.contrasts = if let Test::Trend(TrendTest { goes, .. }) = claim.test {
         let place = |x: usize| [("x".to_owned(), x.into())].into_iter().collect();
         let places: Vec<serde_json::Map<String, serde_json::Value>> = (0..values.len()).map(place).collect();
         let along: Vec<(f64, BySeed)> =

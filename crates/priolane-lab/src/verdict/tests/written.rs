@@ -28,12 +28,12 @@ fn a_claim_is_written_with_its_kind_and_its_numbers() {
     let range = OpenRange { above: Some(0.25), below: Some(8.0) };
     let written = tests_of(vec![
         Test::Order(two()),
-        Test::Equal { of: two(), within: 0.125 },
-        Test::Bound { of: of(), over: None, range },
-        Test::Bound { of: of(), over: None, range: OpenRange::below(3.0) },
-        Test::Ratio { of: of(), over: None, paper: 7.0, within: 0.5 },
-        Test::Agree { of: of(), values: vec![1.0, 2.0, 3.0], within: 0.75 },
-        Test::Trend { of: of(), along: LOAD.into(), goes: TrendDirection::Down },
+        Test::Equal(EqualTest { of: two(), within: 0.125 }),
+        Test::Bound(BoundTest { of: of(), over: None, range }),
+        Test::Bound(BoundTest { of: of(), over: None, range: OpenRange::below(3.0) }),
+        Test::Ratio(RatioTest { of: of(), over: None, paper: 7.0, within: 0.5 }),
+        Test::Agree(AgreeTest { of: of(), values: vec![1.0, 2.0, 3.0], within: 0.75 }),
+        Test::Trend(TrendTest { of: of(), along: LOAD.into(), goes: TrendDirection::Down }),
     ]);
     assert_eq!(
         written,
@@ -79,11 +79,12 @@ fn of_two_reasons_the_later_in_the_list_is_told_whichever_comes_first() {
 
 #[test]
 fn claims_without_a_point_or_a_step_are_incomplete_and_say_why() {
-    let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up };
+    let trend =
+        Test::Trend(TrendTest { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up });
     let mut plan = plan_of(vec![
         trend.clone(),
         trend,
-        Test::Bound { of: "fct.all.dctcp".into(), over: None, range: OpenRange::above(0.0) },
+        Test::Bound(BoundTest { of: "fct.all.dctcp".into(), over: None, range: OpenRange::above(0.0) }),
     ]);
     plan.experiment.claims[0].says = "one value".into();
     plan.experiment.claims[0].at = at(0.5);
@@ -110,7 +111,7 @@ fn claims_without_a_point_or_a_step_are_incomplete_and_say_why() {
 #[test]
 fn every_pair_of_equal_metrics_is_compared_and_neighbours_of_an_order() {
     let of = || ["fct.flow0.dctcp", "fct.flow1.dctcp", "fct.flow3.dctcp"].map(MetricAt::from).to_vec();
-    let mut plan = plan_of(vec![Test::Order(of()), Test::Equal { of: of(), within: 9.0 }]);
+    let mut plan = plan_of(vec![Test::Order(of()), Test::Equal(EqualTest { of: of(), within: 9.0 })]);
     plan.experiment.claims.iter_mut().for_each(|claim| claim.at = at(0.5));
     let report = report_of(&plan, &[]);
     let compared = |claim: usize| -> Vec<(String, f64)> {
