@@ -165,14 +165,52 @@ def test_json_has_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "time", "--json"]) == 0
     (table,) = json.loads(capsys.readouterr().out)
     (measure,) = [key for key in table["keys"] if key["key"] == "measure"]
-    assert (measure["type"], measure["range"], measure["unit"], measure["required"]) == (
+    assert (measure["type"], measure["range"], measure["unit"], measure["default"]) == (
         "quantity",
         "(0, )",
         "time",
-        True,
+        "exactly one of measure, flows",
     )
     assert main(["keys", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(keys.parts())
+
+
+@pytest.mark.parametrize(
+    ("asked", "title", "names"),
+    [
+        ("claim", "[[claim]]", {"section", "says", "bound", "bound.above", "within"}),
+        ("[[group]]", "[[group]]", {"name", "hosts", "app", "deadline.share", "deadline.rate", "mix.theta", "resplit"}),
+        ("event", "[[event]]", {"at", "set", "fail", "until", "reconvergence"}),
+        ("control", "[[control]]", {"at", "flow", "group", "abort", "class", "pay.w"}),
+        ("reading", "[reading.NAME]", {"evidence", "decides", "set"}),
+        ("sweep", "[sweep]", {"NAME"}),
+        ("seeds", "top", {"seeds"}),
+        ("price", "top", {"price", "price.p0", "price.charge"}),
+    ],
+)
+def test_each_table_of_an_experiment_has_its_keys(asked: str, title: str, names: set[str]) -> None:
+    (table,) = [part for part in keys.find(asked) if part.title == title]
+    assert names <= {key.name for key in table.keys}
+
+
+def test_keys_that_shipped_experiments_state_are_declared() -> None:
+    """Every key of a table in a shipped file is one that `priolane keys` lists, or a key of an app or a topology."""
+    listed = {part.table: {key.name for key in part.keys} for part in keys.parts() if part.row == EXPERIMENT}
+    chosen = {key.name for part in keys.parts() if part.row in ("app", "topology") for key in part.keys}
+    tables = {"sweep", "quick", "full", "reading", "scheme"}
+    checked = 0
+    for path in sorted((ROOT / "experiments").rglob("*.toml")):
+        for name, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            if name in tables:
+                continue
+            places = value if isinstance(value, list) else [value]
+            stated = {key for place in places if isinstance(place, dict) for key in place}
+            if name not in listed:
+                assert name in listed["top"], f"{path}: {name}"
+                continue
+            assert stated <= listed[name] | (chosen if name in ("group", "topology") else set()), f"{path}: {name}"
+            checked += len(stated)
+    assert checked > 500
 
 
 def test_an_unknown_part_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

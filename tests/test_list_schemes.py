@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from priolane import keys
-from priolane._core import InputError
 from priolane.cli import main
 from priolane.cli.brief.listed_schemes import listed_schemes, scheme_lines
 from priolane.cli.brief.screen import Screen
@@ -63,15 +61,3 @@ def test_the_command_prints_words_and_parts_when_asked(
     assert re.search(r"^pias +PIAS \(NSDI 2015\) +dctcp +strict", capsys.readouterr().out, re.MULTILINE)
     assert main(["list", "schemes", "--json"]) == 0
     assert {"name", "paper", "transport", "port"} <= set(json.loads(capsys.readouterr().out)[0])
-
-
-@pytest.mark.parametrize(("asked", "title"), [("claim", "[[claim]]"), ("[[event]]", "[[event]]"), ("sweep", "[sweep]")])
-def test_a_table_that_keys_does_not_list_is_named_with_its_page(asked: str, title: str) -> None:
-    with pytest.raises(InputError) as refused:
-        keys.find(asked)
-    found = re.fullmatch(r"(\S+) is not in this list; docs/experiments\.md(?:#(\S+))? has its keys", str(refused.value))
-    assert found is not None
-    assert found[1] == title
-    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    headings = [line.lstrip("# ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("#")]
-    assert found[2] is None or found[2] in headings

@@ -56,7 +56,7 @@ def _tables(part: Part) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The tables of shipped files that choose this part."""
     for file, read in _files():
         if part.row == EXPERIMENT:
-            places = read.get(part.name.strip("[]"), [])
+            places = _places(read, part)
         elif part.row == "topology":
             places = _chosen(read.get("topology"), part.name)
         elif part.row == "app":
@@ -65,6 +65,16 @@ def _tables(part: Part) -> Iterator[tuple[str, Mapping[str, Any]]]:
             places = [table for scheme in _schemes(read) for table in _chosen(scheme.get(part.row), part.name)]
         for table in places if isinstance(places, list) else [places]:
             yield file, table
+
+
+def _places(read: Mapping[str, Any], part: Part) -> list[Mapping[str, Any]]:
+    """The tables of an experiment file with the keys of a table of experiments."""
+    if part.table == part.name:
+        return [read]
+    found = read.get(part.table, [])
+    if part.name.endswith(".NAME]"):
+        return list(found.values()) if isinstance(found, Mapping) else []
+    return list(found) if isinstance(found, list) else [found]
 
 
 def inline(value: Any) -> str:

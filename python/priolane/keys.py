@@ -55,18 +55,14 @@ class Part:
         """`transport.dctcp`, or `[time]` for a table of experiments."""
         return self.name if self.row == EXPERIMENT else f"{self.row}.{self.name}"
 
+    @property
+    def table(self) -> str:
+        """`claim` for `[[claim]]`, `reading` for `[reading.NAME]`; the name of a part."""
+        return self.name.strip("[]").removesuffix(".NAME")
+
 
 EXPERIMENT = "experiment"
 """The row of tables of an experiment that choose no part."""
-
-
-# Tables whose keys the compiled module does not declare, by where the documentation has them.
-_NOT_DECLARED = {
-    "claim": ("[[claim]]", "#claims"),
-    "event": ("[[event]]", "#events"),
-    "reading": ("[reading.NAME]", "#readings"),
-    "sweep": ("[sweep]", ""),
-}
 
 
 @cache
@@ -93,11 +89,8 @@ def find(wanted: str) -> list[Part]:
     """
     known = parts()
     name = wanted.strip("[]")
-    found = [part for part in known if wanted in (part.row, part.title) or name == part.name.strip("[]")]
+    found = [part for part in known if wanted in (part.row, part.title) or name in (part.name, part.table)]
     found = found or [narrowed for part in known if (narrowed := _only(part, wanted)).keys]
-    if not found and name in _NOT_DECLARED:
-        title, place = _NOT_DECLARED[name]
-        raise InputError(f"{title} is not in this list; docs/experiments.md{place} has its keys")
     if not found:
         rows = ", ".join(dict.fromkeys(part.row for part in known))
         raise InputError(f"unknown part or key {wanted!r}. Use a row ({rows}), a part such as dctcp, or a key")

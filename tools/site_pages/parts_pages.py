@@ -18,7 +18,7 @@ _ROWS = {
     "port": ("Switch ports", "What a port keeps, marks, and serves next."),
     "topology": ("Topologies", "Hosts, switches, and links: `[topology]` of an experiment."),
     "app": ("Applications", "What starts flows: `app` of a `[[group]]`."),
-    EXPERIMENT: ("Tables of an experiment", "The tables of an experiment file that choose no part."),
+    EXPERIMENT: ("Tables of an experiment", "The tables of an experiment file, and the keys above them."),
 }
 # A default that is a value, and not words about one.
 _LITERAL = re.compile(r"[^ ]+|\[.*\]|\{.*\}")
@@ -63,7 +63,7 @@ def titles() -> dict[str, str]:
 
 def anchor(part: Part) -> str:
     """The anchor of a part on the page of its row."""
-    return part.name.strip("[]").replace("_", "-")
+    return part.table.replace("_", "-")
 
 
 def _section(part: Part) -> str:
