@@ -14,7 +14,7 @@ from priolane.cli.keys import kind
 from priolane.keys import EXPERIMENT, Key, Part, Value
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(_core.schema("scheme"))
 # The kinds of `priolane list` and their rows.
 KINDS = {
     "transports": "transport",
@@ -199,7 +199,7 @@ def test_keys_that_shipped_experiments_state_are_declared() -> None:
     chosen = {key.name for part in keys.parts() if part.row in ("app", "topology") for key in part.keys}
     tables = {"sweep", "quick", "full", "reading", "scheme"}
     checked = 0
-    for path in sorted((ROOT / "experiments").rglob("*.toml")):
+    for path in sorted([*(ROOT / "experiments").rglob("*.toml"), *(ROOT / "study").rglob("figure.toml")]):
         for name, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
             if name in tables:
                 continue

@@ -1,4 +1,4 @@
-"""The JSON Schemas in docs hold for every shipped file, and for none that `check` refuses for a key's sake."""
+"""The JSON Schemas for editors hold for every shipped file, and for none that `check` refuses for a key's sake."""
 
 import json
 import tomllib
@@ -8,19 +8,14 @@ from typing import Any
 import jsonschema
 import pytest
 
+from priolane import _core
+from priolane.cli import main
+
 ROOT = Path(__file__).parent.parent
-SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8")))
+SCHEMA = jsonschema.Draft202012Validator(json.loads(_core.schema("scheme")))
 SCHEMES = sorted((ROOT / "schemes").glob("*.toml"))
-
-
-EXPERIMENTS = sorted(
-    path
-    for folder in ("recipes", "agreement", "ours", "papers", "validation")
-    for path in (ROOT / "experiments" / folder).rglob("*.toml")
-)
-EXPERIMENT_SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((ROOT / "docs" / "experiment.schema.json").read_text(encoding="utf-8"))
-)
+EXPERIMENTS = sorted([*(ROOT / "experiments").rglob("*.toml"), *(ROOT / "study").rglob("figure.toml")])
+EXPERIMENT_SCHEMA = jsonschema.Draft202012Validator(json.loads(_core.schema("experiment")))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -132,3 +127,9 @@ def test_the_experiment_that_the_wrong_ones_are_made_from_is_valid() -> None:
 def test_wrong_experiments_are_not(old: str, new: str) -> None:
     assert old in _GOOD
     assert not EXPERIMENT_SCHEMA.is_valid(tomllib.loads(_GOOD.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize("of", ["experiment", "scheme"])
+def test_the_command_prints_the_schema(of: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "--schema", of]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(_core.schema(of))

@@ -124,6 +124,16 @@ fn parts() -> PyResult<String> {
     response(&priolane_lab::parts::parts())
 }
 
+/// Returns the JSON Schema of `experiment` or `scheme` files.
+#[pyfunction]
+fn schema(of: &str) -> PyResult<String> {
+    match of {
+        "experiment" => response(&priolane_lab::reference::experiment_schema()),
+        "scheme" => response(&priolane_lab::reference::schema()),
+        other => Err(PyValueError::new_err(format!("no schema of {other:?}: experiment, scheme"))),
+    }
+}
+
 /// Returns the thresholds of the requested solvers, with their predicted cost.
 #[pyfunction]
 fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -471,6 +481,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;

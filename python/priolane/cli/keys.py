@@ -1,10 +1,12 @@
 """`priolane keys`: the keys of parts and tables, with type, range, unit, default, example and source."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from priolane import key_examples
+from priolane import _core, key_examples
+from priolane._core import InputError
 from priolane.cli import show
 from priolane.keys import Key, Part, find, parts
 
@@ -21,12 +23,22 @@ def add(command: argparse.ArgumentParser) -> None:
         metavar="PART",
         help="a row (transport), a part (transport.dctcp, dctcp), a table (time) or a key (sizes); default: all parts",
     )
+    command.add_argument(
+        "--schema",
+        choices=("experiment", "scheme"),
+        help="the JSON Schema of experiment or scheme files, with which an editor completes and checks them",
+    )
     command.add_argument("--json", action="store_true", help="as JSON, one object per part")
     command.set_defaults(execute=execute)
 
 
 def execute(chosen: argparse.Namespace) -> int:
     """Prints the keys of what was named, or the names."""
+    if chosen.schema is not None:
+        if chosen.part is not None:
+            raise InputError(f"--schema has all parts: remove {chosen.part}")
+        show.json_lines(json.loads(_core.schema(chosen.schema)), indent=2)
+        return 0
     found = list(parts()) if chosen.part is None else find(chosen.part)
     if chosen.json:
         show.json_lines([described(part) for part in found], indent=2)

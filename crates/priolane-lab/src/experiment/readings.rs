@@ -43,15 +43,15 @@ pub struct Reading {
 /// The keys of `[reading.NAME]`.
 #[derive(Debug, Keys)]
 pub(super) struct ReadingKeys {
+    /// The dotted keys that the reading sets; the leading reading, which is the file without changes, has none.
+    #[key(optional, shown = "the unchanged file", form = Overlay)]
+    set: Option<Map<String, Json>>,
     /// Evidence for this reading, one sentence.
     #[key(required = "evidence = \"The evidence for this reading.\"")]
     evidence: String,
     /// The claims that depend on it, one sentence.
     #[key(required = "decides = \"The claims that depend on it.\"")]
     decides: String,
-    /// The dotted keys that the reading sets; the leading reading, which is the file without changes, has none.
-    #[key(optional, shown = "the unchanged file", form = Overlay)]
-    set: Option<Map<String, Json>>,
 }
 
 /// A table of dotted keys that is not empty.

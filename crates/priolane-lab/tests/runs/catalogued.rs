@@ -200,7 +200,10 @@ fn keys_of_tables_follow_with_a_dot_and_names_of_the_user_in_capitals() {
     );
     let metrics = kinds("experiment", "[metrics]", &["classes", "classes.NAME.to", "classes.NAME.group"]);
     assert_eq!(metrics, ["table by name of table", "quantity", "name of a group or list of name of a group"]);
-    assert_eq!(kinds("experiment", "[[panel]]", &["metrics", "rays"]), ["list of text", "list of number"]);
+    assert_eq!(
+        kinds("experiment", "[[panel]]", &["metrics", "rays"]),
+        ["list of name of a metric", "list of number"]
+    );
     let required = |row: &str, name: &str, key: &str| {
         part(&all, row, name).keys.iter().find(|own| own.name == key).unwrap().required
     };

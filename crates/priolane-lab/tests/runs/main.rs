@@ -23,7 +23,6 @@ mod ports;
 mod ranked_ports;
 mod rates;
 mod reacting;
-mod reference;
 mod reordering;
 mod requirement;
 mod resume;
