@@ -1,6 +1,5 @@
 //! Computes the rates that a plan promises to long-lived flows at each sweep point, without running it.
 
-
 use priolane_core::price::Cos;
 use priolane_source::InputError;
 use serde::Serialize;

@@ -99,7 +99,12 @@ fn a_drawn_list_has_the_columns_that_some_flow_needs() {
         let head = head.replace("hosts = \"*\"\n", &format!("hosts = \"*\"\n{web}"));
         let groups = if rings { format!("[[group]]\nname = \"first\"{groups}") } else { String::new() };
         fs::write(&path, head + &groups).unwrap();
-        drawn(&Definition::from_path(&path).unwrap(), &Options::default()).unwrap().lines().next().unwrap().to_owned()
+        drawn(&Definition::from_path(&path).unwrap(), &Options::default())
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
     };
     let all = "deadline = \"1ms\"\n";
     let some = "deadline = [{ share = 0.5, within = \"1ms\" }, { share = 0.5 }]\n";
