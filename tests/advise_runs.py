@@ -13,9 +13,9 @@ from priolane.advice.flow_list import FlowList, read_flows
 from priolane.advice.goals import QUANTITIES, Goal, read_goals
 from priolane.advice.trials import Experiment, RunOptions
 from priolane.advice.windows import Windows
-from priolane.grid import Watcher
-from priolane.results import Results
-from priolane.settings import Settings
+from priolane.execution.grid import Watcher
+from priolane.execution.settings import Settings
+from priolane.results.results import Results
 
 HOW = RunOptions(Settings(jobs=1), Watcher())
 WINDOWS = 6

@@ -12,7 +12,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from priolane.doctor import BROWSERS
+from priolane.hosts.machine import BROWSERS
 
 NAMES = BROWSERS
 

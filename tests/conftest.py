@@ -6,8 +6,9 @@ import pytest
 
 import factories
 import fake_core
-from priolane import _core, prediction
-from priolane.results import Results, load
+from priolane import _core
+from priolane.execution import prediction
+from priolane.results.results import Results, load
 
 # A shell that starts pytest in the background has it ignore SIGINT, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from priolane.experiment import Options
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.findings import ExportedFiles
 from priolane.export.plan import Plan, Routing
 from priolane.export.read import read_plan
 from priolane.export.targets import export
+from priolane.model.experiment import Options
 
 SCHEMES = sorted(path.stem for path in (Path(__file__).parent.parent / "schemes").glob("*.toml"))
 TOPOLOGY = """

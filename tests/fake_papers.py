@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from priolane.results import Results
+from priolane.results.results import Results
 from priolane.study import catalogue, recorded
 from priolane.study.record import Record
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from priolane.plots.draw import draw_panel
 from priolane.plots.marks import Drawing
 from priolane.plots.style import SINGLE_IN, matplotlib_style
-from priolane.report.model import Panel
+from priolane.results.report import Panel
 
 SVG = "http://www.w3.org/2000/svg"
 

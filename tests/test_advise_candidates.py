@@ -20,7 +20,7 @@ from priolane.advice.flow_list import FlowList, read_flows
 from priolane.advice.training import Training
 from priolane.advice.trials import Experiment
 from priolane.advice.windows import Windows
-from priolane.experiment import plan
+from priolane.model.experiment import plan
 
 STANDS_FOR = {"nos2": "nos2", "pias": "pias", "es8": "sent8_es"}
 """The candidate whose thresholds are solved: the one that is the scheme with its levels."""

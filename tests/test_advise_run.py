@@ -11,7 +11,7 @@ import priolane
 from advise_world import answer, arguments, asked
 from priolane import cli
 from priolane.advice.answer import Kind
-from priolane.grid import run
+from priolane.execution.session import run
 from priolane.report.templates import figure_script
 
 # Its fixtures are made once, by one worker.

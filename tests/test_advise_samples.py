@@ -15,7 +15,7 @@ from priolane.advice.bounds import alone, by_links
 from priolane.advice.goals import Goal, read_goals
 from priolane.advice.samples import Trial, percentile, read_trial
 from priolane.advice.windows import Windows
-from priolane.results import Results
+from priolane.results.results import Results
 
 CLASSES = ("all", "small", "bulk", "web")
 

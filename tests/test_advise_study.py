@@ -11,7 +11,7 @@ import priolane
 from priolane import cli
 from priolane.advice.answer import GRID_SEEDS, Judging, Kind
 from priolane.advice.candidates import PUBLISHED
-from priolane.grid import run
+from priolane.execution.session import run
 
 pytestmark = pytest.mark.soak
 

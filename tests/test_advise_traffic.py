@@ -13,9 +13,9 @@ from priolane import cli
 from priolane.advice.fabric import read_fabric
 from priolane.advice.goals import read_goals
 from priolane.advice.traffic import LOAD, SIZES, Traffic
-from priolane.definition import Experiment
-from priolane.experiment import Options
-from priolane.results import load
+from priolane.model.definition import Experiment
+from priolane.model.experiment import Options
+from priolane.results.results import load
 
 # Mean 10 kB: half of the flows have 5 kB, half 15 kB.
 SIZES_CSV = "bytes,cdf\n5000,0.5\n5000,0.5\n15000,0.5\n15000,1\n"

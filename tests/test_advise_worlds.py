@@ -12,9 +12,10 @@ import priolane
 from advise_worlds import WORLDS, World
 from priolane.advice.answer import Kind
 from priolane.advice.goals import Goal, read_goals
-from priolane.experiment import Options, toml_text
-from priolane.grid import run_grid
-from priolane.settings import Settings
+from priolane.execution.grid import run_grid
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options
+from priolane.model.toml import toml_text
 
 pytestmark = pytest.mark.soak
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from priolane import agreement
 from priolane._core import InputError
-from priolane.experiment import PlannedRun
+from priolane.hosts import agreement
+from priolane.model.experiment import PlannedRun
 
 RUN = PlannedRun(id="0" * 16, scheme="dctcp", seed=1)
 US = 1e-6

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from priolane.agreement_ports import port_quantities
+from priolane.hosts.agreement_ports import port_quantities
 
 FRAME = {"mtu": "1500B", "link": "18B", "gap": "20B"}
 MARKS = {"per": "port", "at": {"10Gbps": "65pkt"}}

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import priolane
-from priolane import agreement
 from priolane._core import InputError
-from priolane.agreement_scenarios import named, scenarios
 from priolane.cli import main
-from priolane.experiment import Options, PlannedRun, plan
-from priolane.report.agreement_page import Section, write_agreement
+from priolane.hosts import agreement
+from priolane.hosts.agreement_page import Section, write_agreement
+from priolane.hosts.agreement_scenarios import named, scenarios
+from priolane.model.experiment import Options, PlannedRun, plan
 from test_linux import namespaces, need_testbeds
 
 

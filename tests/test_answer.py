@@ -16,12 +16,12 @@ from priolane.report.answer import answer, numbers_text
 from priolane.report.assumption_links import PAGE, links
 from priolane.report.leading import MOST_CLAIMS, shown_first, worst_first
 from priolane.report.look_at import kinds
-from priolane.report.model import Assumption, Flag, Report
 from priolane.report.overview import overview
 from priolane.report.page_figures import hero_of
 from priolane.report.templates import coded, typeset
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.report import Assumption, Flag, Report
+from priolane.results.results import Results, load
 from priolane.study.recorded import Recorded
 from test_page import structure
 

@@ -18,9 +18,9 @@ from priolane.cli.brief.outcome import Outcome, outcome_lines
 from priolane.cli.brief.screen import Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.report.leading import by_weight
-from priolane.report.model import Flag, Report, Verdict
 from priolane.report.overview import overview
-from priolane.results import load
+from priolane.results.report import Flag, Report, Verdict
+from priolane.results.results import load
 
 MOST_LINES = 20
 WIDE = Screen(100, is_utf8=True)

@@ -5,7 +5,7 @@ import pytest
 
 import priolane
 from priolane.report.write import write_report
-from priolane.results import Results
+from priolane.results.results import Results
 
 EXPERIMENT = """
 title = "Slowdown by size"

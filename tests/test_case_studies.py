@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from priolane import cli
-from priolane.results import load
+from priolane.results.results import load
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "examples" / "case-studies"

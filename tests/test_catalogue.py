@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from priolane import InputError
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.study import catalogue
 
 PAPER = 'place = 1\nname = "P"\ntitle = "A paper"\nvenue = ""\norder = ["fig2", "fig1"]\n'
 DRAWING = '\n[drawing.fig1]\nname = "Fig. 1"\nabout = "Architecture"\n'

@@ -11,7 +11,7 @@ from fake_core import FakeCore, FakePlan
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.report.write import write_report
-from priolane.results import load
+from priolane.results.results import load
 from priolane.study import catalogue
 
 

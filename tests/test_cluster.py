@@ -19,14 +19,15 @@ import psutil
 import pytest
 
 import priolane
-from priolane import _core, work_unit
-from priolane.backend import Backend, parse_backend
-from priolane.cluster import DaskWorkers
-from priolane.dispatch import Call, CallSource, Completion, Dispatcher, WorkerDied
-from priolane.experiment import Options
-from priolane.grid import Watcher, run_grid
-from priolane.settings import Settings
-from priolane.worker import JobResult
+from priolane import _core
+from priolane.execution import work_unit
+from priolane.execution.backend import Backend, parse_backend
+from priolane.execution.cluster import DaskWorkers
+from priolane.execution.dispatch import Call, CallSource, Completion, Dispatcher, WorkerDied
+from priolane.execution.grid import Watcher, run_grid
+from priolane.execution.settings import Settings
+from priolane.execution.worker import JobResult
+from priolane.model.experiment import Options
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -411,7 +412,7 @@ def test_what_is_no_place_is_refused_with_what_to_write(experiment: Path, monkey
             parse_backend(text)
     for text in ("local", "dask://[::1]:8786", "dask-local:3", "slurm:7"):
         assert str(parse_backend(text)) == text
-    monkeypatch.setattr("priolane.cluster._CONNECT_S", 0.5)
+    monkeypatch.setattr("priolane.execution.cluster._CONNECT_S", 0.5)
     with pytest.raises(priolane.InputError, match="no Dask scheduler answers"):
         priolane.run(experiment, on="dask://127.0.0.1:9", out=experiment.parent / "out")
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from priolane import command_counts
-from priolane.cli import main
-from priolane.command_counts import Counts, Row
+from priolane.cli import command_counts, main
+from priolane.cli.command_counts import Counts, Row
 from rings import cases
 
 CALLGRIND = """\

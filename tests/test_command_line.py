@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from priolane.cli import agree, parser
-from priolane.command_line import command_line, operands, option, path_word
-from priolane.experiment import Options
+from priolane.model.experiment import Options
 from priolane.replay import make
 from priolane.replay.recording import Part
-from priolane.results import Results
+from priolane.results.results import Results
+from priolane.text.command_line import command_line, operands, option, path_word
 
 HOSTILE = ["-x", "--help", "-", "a b", "$(touch x)", "'; touch x", "-o", "=x"]
 

@@ -11,7 +11,7 @@ import pytest
 import factories
 from priolane import InputError, _core, load
 from priolane.cli import main
-from priolane.comparison import Change, Comparison, Design, Finding, compare
+from priolane.comparison.results import Change, Comparison, Design, Finding, compare
 
 Values = Mapping[int, Mapping[str, float | None]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import factories
 from priolane import load
 from priolane.cli import main
-from priolane.csv_text import csv_cell, csv_text
+from priolane.text.csv_text import csv_cell, csv_text
 
 FORMULAS = ("=cmd|'/c calc'!A1", "+1+cmd|x", "-2+3", "@SUM(A1)", "\t=1", "\n=1", "\uff1d1", "=", "--1", "-x")
 NUMBERS = ("-1", "+1.5", "-0.25", "-1e-05", "-inf", "inf", "nan", "1", "", "-.5")

@@ -11,7 +11,7 @@ import pytest
 import factories
 from priolane._core import InputError, read_checked
 from priolane.cli import main
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 
 FIRST = f"{0:016x}"
 

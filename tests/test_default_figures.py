@@ -17,7 +17,7 @@ from priolane.report.default_figures import DefaultFigure, default_figures, draw
 from priolane.report.over_time import over_time
 from priolane.report.overview import overview
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 from test_over_time import US, port, write_series
 
 Flow = tuple[int, float | None]

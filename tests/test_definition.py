@@ -11,7 +11,7 @@ import pytest
 
 import priolane
 from priolane._core import InputError
-from priolane.definition import as_experiment
+from priolane.model.definition import as_experiment
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted([*(ROOT / "experiments" / "recipes").rglob("*.toml"), *(ROOT / "study" / "ours").rglob("figure.toml")])

@@ -14,8 +14,8 @@ import pytest
 
 import smoke
 from priolane.cli import main
-from priolane.files import LOCK_FILE, DirectoryInUse, WriteError, sole_writer, write_whole
-from priolane.results import load
+from priolane.results.results import load
+from priolane.storage.files import LOCK_FILE, DirectoryInUse, WriteError, sole_writer, write_whole
 from rings import cases
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
@@ -220,7 +220,7 @@ def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_pa
 def test_drafts_that_killed_writers_left_are_removed_and_those_of_others_stay(tmp_path: Path) -> None:
     path, writer = (
         tmp_path / "note.json",
-        "import sys; from pathlib import Path; from priolane.files import write_whole\n",
+        "import sys; from pathlib import Path; from priolane.storage.files import write_whole\n",
     )
     killed = "import os, signal; os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
     run = [sys.executable, "-c", writer + killed + "write_whole(Path(sys.argv[1]), 'half')", str(path)]

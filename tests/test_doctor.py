@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from priolane import doctor, ns3
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.doctor import Check, Machine, examine
+from priolane.hosts import machine as doctor
+from priolane.hosts.machine import Check, Machine, examine
+from priolane.simulators import ns3
 
 
 class FakeMachine(Machine):

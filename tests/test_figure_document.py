@@ -10,8 +10,8 @@ import factories
 from adversarial import ADVERSARIAL
 from priolane.figure.document import svg_document, svg_files
 from priolane.figure.palette import SeriesStyles
-from priolane.report.model import Panel
-from priolane.results import load
+from priolane.results.report import Panel
+from priolane.results.results import load
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -17,9 +17,9 @@ from priolane.figure.markup import element, escape
 from priolane.figure.palette import SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.figure.stylesheet import stylesheet
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Report, Series
-from priolane.report.published import Curve, PublishedPoint
+from priolane.results.estimate import Estimate
+from priolane.results.published import Curve, PublishedPoint
+from priolane.results.report import Mark, Panel, Report, Series
 from rings import cases
 
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))

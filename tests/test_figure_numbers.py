@@ -17,9 +17,9 @@ from priolane.figure.numbers import (
 )
 from priolane.figure.plot import Axis
 from priolane.figure.scales import LARGEST, Linear, Log, scale_over
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import interval_decimals
 from priolane.report.sentences.values import estimate_text as in_a_sentence
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import interval_decimals
 
 
 def shown(text: str) -> str:

@@ -9,8 +9,8 @@ import pytest
 from factories import FIXTURES
 from priolane.figure.palette import DARK, LIGHT, MARKERS, STYLES, SeriesStyles
 from priolane.figure.stylesheet import stylesheet
-from priolane.report.model import Panel, Report
 from priolane.report.templates import own
+from priolane.results.report import Panel, Report
 
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 

@@ -10,9 +10,9 @@ import pytest
 from priolane.figure.draw import draw_rows
 from priolane.figure.forest import ForestRow, draw_forest, scale_of
 from priolane.figure.layout import TICK_PX, width_of
-from priolane.report.estimate import Estimate
 from priolane.report.forest_rows import allowed_band, forest_rows
-from priolane.report.model import Claim, Verdict
+from priolane.results.estimate import Estimate
+from priolane.results.report import Claim, Verdict
 from priolane.study import catalogue
 from priolane.study.record import records
 from priolane.study.recorded_claims import claims_of

@@ -8,10 +8,11 @@ import pytest
 
 import priolane
 from fake_core import FakeCore
-from priolane.experiment import Options, Plan, PlannedRun, toml_text
-from priolane.grid import Watcher, run_grid
-from priolane.settings import Settings
-from priolane.worker import JobResult
+from priolane.execution.grid import Watcher, run_grid
+from priolane.execution.settings import Settings
+from priolane.execution.worker import JobResult
+from priolane.model.experiment import Options, Plan, PlannedRun
+from priolane.model.toml import toml_text
 
 
 @pytest.fixture

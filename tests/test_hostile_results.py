@@ -15,9 +15,9 @@ import pytest
 import factories
 from priolane import _core
 from priolane.cli import main
-from priolane.directory import read_record
-from priolane.files import parse_json
-from priolane.results import load
+from priolane.results.results import load
+from priolane.storage.directory import read_record
+from priolane.storage.files import parse_json
 from rings import cases
 
 DEEP: list[Any] = []

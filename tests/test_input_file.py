@@ -11,7 +11,7 @@ import pytest
 import export_plans
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.input_file import MOST_BYTES, read_text_of_user
+from priolane.storage.input_file import MOST_BYTES, read_text_of_user
 
 
 def refusal(path: Path, most_bytes: int = MOST_BYTES) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from priolane import _core, key_examples, keys
+from priolane import _core
 from priolane.cli import main
 from priolane.cli.keys import kind
-from priolane.keys import EXPERIMENT, Key, Part, Value
+from priolane.model import key_examples, keys
+from priolane.model.keys import EXPERIMENT, Key, Part, Value
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads(_core.schema("scheme"))

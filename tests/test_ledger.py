@@ -14,9 +14,10 @@ import factories
 from fake_core import FakeCore
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.report.model import Source, Verdict
-from priolane.results import Results, load
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.results.report import Source, Verdict
+from priolane.results.results import Results, load
+from priolane.study import catalogue
 from priolane.study.record import READINGS, read_record, write_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))

@@ -109,7 +109,7 @@ def test_a_dry_run_prints_the_processes_of_switches_in_user_space(
     dry = ["linux", "up", str(experiment), "--name", "dry", "--dry-run"]
     assert main([*dry, "--scheme", "pfabric"]) == 0
     pfabric = capsys.readouterr().out.splitlines()
-    start = "-m priolane.linux_process switch /run/priolane-linux/dry 0 &"
+    start = "-m priolane.hosts.linux_process switch /run/priolane-linux/dry 0 &"
     assert pfabric[-1].startswith("ip netns exec prl-dry-s0 ")
     assert pfabric[-1].endswith(start)
     assert not any(line.startswith("tc ") for line in pfabric)

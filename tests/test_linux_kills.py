@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from linux_experiment import FLOWS, three_senders
-from priolane import _core, linux
+from priolane import _core
+from priolane.hosts import linux
 from test_linux import need_testbeds
 from test_linux_machines import marked, wait_until
 

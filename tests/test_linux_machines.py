@@ -15,15 +15,16 @@ import pytest
 
 import priolane
 from linux_experiment import FLOWS, three_senders
-from priolane import _core, agreement
+from priolane import _core
 from priolane.cli import main
+from priolane.hosts import agreement
 
 # One at a time, since they measure time.
 pytestmark = pytest.mark.xdist_group("namespaces")
 EXPERIMENT = three_senders('["dctcp"]')
 AGENT = (sys.executable, "-m", "priolane", "linux", "agent")
 # Its clock is 5 s ahead.
-AHEAD = (sys.executable, "-m", "priolane.linux_process", "agent", "5000000000")
+AHEAD = (sys.executable, "-m", "priolane.hosts.linux_process", "agent", "5000000000")
 
 
 @pytest.fixture

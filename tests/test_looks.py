@@ -12,12 +12,13 @@ import factories
 from fake_core import FakeCore
 from priolane import _core
 from priolane.cli import main
-from priolane.experiment import Options
-from priolane.grid import run, run_grid
-from priolane.report.model import Report, Source, Verdict, error_bound
+from priolane.execution.grid import run_grid
+from priolane.execution.session import run
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options
 from priolane.report.write import write_report
-from priolane.results import earlier_looks, load
-from priolane.settings import Settings
+from priolane.results.report import Report, Source, Verdict, error_bound
+from priolane.results.results import earlier_looks, load
 
 # Two tenants that nothing tells apart send to one host, and a claim says that one of them is faster.
 TENANTS = """

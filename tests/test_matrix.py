@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from priolane import _core, matrix
+from priolane import _core
 from priolane._core import InputError
 from priolane.cli import main
+from priolane.model import matrix
 
 KINDS = {
     "transport": "transports",

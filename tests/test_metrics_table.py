@@ -9,9 +9,9 @@ import pytest
 
 import factories
 from priolane.report.metrics_table import as_csv, table_of
-from priolane.report.model import Report
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.report import Report
+from priolane.results.results import Results, load
 
 METRICS = ("slowdown.all", "fct.mice")
 

@@ -16,8 +16,8 @@ import export_plans
 from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
-from priolane.experiment import Options, plan
 from priolane.export import ports
+from priolane.model.experiment import Options, plan
 
 # Texts that are more likely to matter than others.
 _NUMBERS = [

@@ -9,9 +9,9 @@ import pytest
 import export_plans
 from hostile_texts import NAMES
 from priolane import _core
-from priolane.definition import Experiment
-from priolane.experiment import Options
-from priolane.printable import printable
+from priolane.model.definition import Experiment
+from priolane.model.experiment import Options
+from priolane.text.printable import printable
 
 HEAD = """
 title = "Names"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from priolane import _core, ns3
+from priolane import _core
 from priolane.cli import main
+from priolane.simulators import ns3
 
 
 def side(hops: int, cpu_s: float, fct_s: tuple[float, ...]) -> ns3.SimulatorRun:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from priolane.report.estimate import Estimate
-from priolane.report.model import MeasuredQuantity, _criterion, spread
-from priolane.report.numbers import format_value
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import format_value
+from priolane.results.report import MeasuredQuantity, _criterion, spread
 
 
 @pytest.mark.parametrize(

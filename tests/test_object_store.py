@@ -18,15 +18,16 @@ import factories
 import priolane
 import smoke
 from fake_core import FakeCore
-from priolane import object_store, store_requests
 from priolane.cli import main
-from priolane.experiment import Options
-from priolane.grid import Watcher, run_grid
-from priolane.object_store import ObjectStore, display_name, open_output
-from priolane.settings import Settings
-from priolane.store_requests import Limits
+from priolane.execution.grid import Watcher, run_grid
+from priolane.execution.output import open_output
+from priolane.execution.settings import Settings
+from priolane.execution.worker import JobResult
+from priolane.model.experiment import Options
+from priolane.storage import object_store, store_requests
+from priolane.storage.object_store import ObjectStore, display_name
+from priolane.storage.store_requests import Limits
 from priolane.study import catalogue
-from priolane.worker import JobResult
 
 URL = "failing://bucket/results"
 ROOT = "/bucket/results"

@@ -9,10 +9,10 @@ import pytest
 
 import factories
 from priolane.plots.draw import draw_panel
-from priolane.report.model import Panel
 from priolane.report.over_time import BINS, Bins, over_time, picoseconds
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.report import Panel
+from priolane.results.results import Results, load
 
 US = 10**6
 Row = tuple[int, str, str, float]

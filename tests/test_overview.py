@@ -12,12 +12,12 @@ import pytest
 import factories
 from priolane import InputError, _core, load
 from priolane.cli import main
-from priolane.report.estimate import Average
+from priolane.comparison.schemes import Winner, compare_schemes
 from priolane.report.overview import Entry, Overview, bounds_text, overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
 from priolane.report.overview_page import page_tables
 from priolane.report.overview_text import columns_of, interval_text, mean_text, notes
-from priolane.scheme_comparison import Winner, compare_schemes
+from priolane.results.estimate import Average
 
 # By scheme and seed: mean FCT in seconds.
 Fcts = Mapping[str, Mapping[int, float]]

@@ -12,7 +12,7 @@ import factories
 from adversarial import ADVERSARIAL, spoil
 from priolane.report.tables import load_rows, run_rows
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 from rings import cases
 
 

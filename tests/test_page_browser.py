@@ -12,7 +12,7 @@ import browser
 import factories
 from adversarial import ADVERSARIAL, spoil
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 from rings import cases
 from test_default_figures import write_flows
 from test_metrics_table import VALUES, panel

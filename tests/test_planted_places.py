@@ -12,7 +12,7 @@ import pytest
 
 import smoke
 from priolane.cli import main
-from priolane.directory import is_run
+from priolane.storage.directory import is_run
 
 FLOWS = "0 1.000001 1.5 2 0.49 0 0 1\n1 1e-06 1.5 3 0.49 0 1 0\n"
 _ENDS_S = 120.0

@@ -21,11 +21,11 @@ from priolane.plots.series_styles import SeriesStyles, distinct
 from priolane.plots.style import DOUBLE_IN, SINGLE_IN, SOLID, matplotlib_style, style_of
 from priolane.plots.ticks import power_text
 from priolane.plots.write import draw_files
-from priolane.report.axes import in_numbers, metrics_label
-from priolane.report.estimate import Estimate
-from priolane.report.kinds import kind_of
-from priolane.report.model import Mark, Panel, Report, Series, _metric_names
-from priolane.report.numbers import short
+from priolane.results.axes import in_numbers, metrics_label
+from priolane.results.estimate import Estimate
+from priolane.results.kinds import kind_of
+from priolane.results.numbers import short
+from priolane.results.report import Mark, Panel, Report, Series, _metric_names
 
 OURS = Path(__file__).parent.parent / "study" / "ours"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import priolane
-from priolane import calibration, prediction
-from priolane.experiment import Options, plan
-from priolane.prediction import LOAD, PAGE, PANEL, SERIES_PANELS, START, WORKER, Calibration
+from priolane.execution import calibration, prediction
+from priolane.execution.prediction import LOAD, PAGE, PANEL, SERIES_PANELS, START, WORKER, Calibration
+from priolane.model.experiment import Options, plan
 
 FIXED = Calibration(ratio=1.5, least_s=0.01, piece_s=0.02)
 

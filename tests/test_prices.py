@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from priolane import cli, prices
-from priolane.definition import Experiment
-from priolane.experiment import Options
+from priolane import cli
+from priolane.model.definition import Experiment
+from priolane.model.experiment import Options
+from priolane.results import prices
 
 PAYLOAD = 1460 / 1538
 

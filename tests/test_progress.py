@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from priolane.cli.progress import Bar, Log, cut, progress
-from priolane.experiment import Plan, PlannedRun
-from priolane.worker import JobResult
+from priolane.execution.worker import JobResult
+from priolane.model.experiment import Plan, PlannedRun
 
 
 class Costs:

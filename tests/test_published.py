@@ -13,8 +13,8 @@ from factories import FIXTURES
 from plots import texts_of
 from priolane.plots.draw import draw_panel
 from priolane.plots.style import style_of
-from priolane.report.model import Panel, Report
-from priolane.report.published import Curve, PublishedPoint, printed
+from priolane.results.published import Curve, PublishedPoint, printed
+from priolane.results.report import Panel, Report
 
 PAPERS = Path(__file__).parent.parent.resolve() / "study" / "papers"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from priolane import quantity
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
+from priolane.model import quantity
 
 FACTORS = {
     quantity.rate: {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12},

@@ -6,8 +6,8 @@ import pytest
 
 from priolane import InputError
 from priolane.cli import main
-from priolane.experiment import Options, plan
-from priolane.results import load
+from priolane.model.experiment import Options, plan
+from priolane.results.results import load
 from priolane.study import catalogue
 from priolane.study.readings import by_reading
 

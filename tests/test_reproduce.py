@@ -17,14 +17,15 @@ from markupsafe import Markup
 
 from adversarial import ADVERSARIAL
 from fake_core import FakeCore
-from priolane import experiment, grid
 from priolane._core import InputError, RunFailed
 from priolane.cli import main
-from priolane.report.model import Source, Verdict
+from priolane.execution import grid
+from priolane.model import experiment
 from priolane.report.summary import Summary
-from priolane.results import Results, load
+from priolane.reproduction.index import Entry, Index, write_index
+from priolane.results.report import Source, Verdict
+from priolane.results.results import Results, load
 from priolane.study import catalogue
-from priolane.study.index import Entry, Index, write_index
 from rings import cases
 from test_end_to_end import ended
 
@@ -173,7 +174,7 @@ def test_a_figure_that_fails_leaves_the_others(
             raise RunFailed("run 12: bytes are not conserved")
         return run_plan(planned, directory, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("priolane.study.reproduction.run_plan", failing)
+    monkeypatch.setattr("priolane.reproduction.figures.run_plan", failing)
     assert main(["reproduce", "all", "--jobs", "1"]) == 1
     shown, errors = capsys.readouterr()
     assert errors == "priolane: failed: nos2/two: run 12: bytes are not conserved\n"
@@ -212,7 +213,7 @@ def test_a_mistake_in_one_file_is_found_before_any_runs(
             raise InputError(f"{path}: no such key")
         return planned(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("priolane.study.reproduction.plan", refusing)
+    monkeypatch.setattr("priolane.reproduction.figures.plan", refusing)
     assert main(["reproduce", "all", "--jobs", "1"]) == 2
     assert core.ran == []
     assert not Path("runs").exists()

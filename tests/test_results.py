@@ -11,7 +11,7 @@ import factories
 import priolane
 from priolane import InputError, load
 from priolane.report.write import write_report
-from priolane.results import Results
+from priolane.results.results import Results
 
 
 def test_summary_has_a_row_per_run_and_size_class(results: Results) -> None:

@@ -14,14 +14,14 @@ import pytest
 
 import factories
 from priolane.figure.panels import describe
-from priolane.report.estimate import Average, Estimate
-from priolane.report.model import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
+from priolane.model.folders import STUDY
 from priolane.report.sentences import finding, reason_text, sentence, verdict_text
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
-from priolane.results import load
-from priolane.study.folders import STUDY
+from priolane.results.estimate import Average, Estimate
+from priolane.results.report import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
+from priolane.results.results import load
 from priolane.study.recorded_claims import claims_of
 
 LOAD = "group.all.load.value"

@@ -10,12 +10,12 @@ import pytest
 
 import factories
 from fake_core import FakeCore
-from priolane import sequential
-from priolane.budget import Budget
 from priolane.cli import main
-from priolane.experiment import Options, PlannedRun
-from priolane.report.model import Report
-from priolane.results import Results
+from priolane.execution import sequential
+from priolane.execution.budget import Budget
+from priolane.model.experiment import Options, PlannedRun
+from priolane.results.report import Report
+from priolane.results.results import Results
 
 HOPS = 1_000
 

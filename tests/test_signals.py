@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from priolane import pool
-from priolane.signals import deferred
+from priolane.execution import pool
+from priolane.execution.signals import deferred
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ import multiprocessing.resource_tracker as tracker
 import signal
 import subprocess
 import sys
-from priolane.pool import ProcessPool
+from priolane.execution.pool import ProcessPool
 
 register = tracker.register
 

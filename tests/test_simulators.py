@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from priolane import ns3
 from priolane._core import RunFailed
 from priolane.cli import main
-from priolane.simulators import checkout
+from priolane.simulators import checkout, ns3
 from priolane.simulators.htsim import Htsim
 from priolane.simulators.yaps import Yaps
 

@@ -16,8 +16,9 @@ import pytest
 from PIL import Image
 
 import browser
-from priolane import _core, requirements
-from priolane.keys import parts
+from priolane import _core
+from priolane.model import requirements
+from priolane.model.keys import parts
 from priolane.study import catalogue
 from priolane.study.record import records
 

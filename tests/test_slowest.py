@@ -12,10 +12,10 @@ import pytest
 import factories
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.experiment import Options
+from priolane.model.experiment import Options
 from priolane.report.slowest import SlowFlow, slow_flows, slowest, toml_text, trace_command
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 
 EXPERIMENT = """
 title = "Two flows"

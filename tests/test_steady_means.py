@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from priolane.comparison import compare
-from priolane.grid import run
+from priolane.comparison.results import compare
+from priolane.execution.session import run
 from priolane.report.overview import overview
-from priolane.results import Results
+from priolane.results.results import Results
 
 QUEUE = """
 title = "Equal flows at a load"

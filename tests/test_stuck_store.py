@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import smoke
-from priolane.results import load
+from priolane.results.results import load
 from rings import SOAK, cases
 from stuck_store import BUCKET, FAULTS, StuckStore, serving
 
@@ -21,7 +21,8 @@ URL = f"s3://{BUCKET}/results"
 _END_S, _WAIT_S = 20.0, 120.0
 _COMMAND = """
 import sys
-from priolane import command, store_requests
+from priolane import command
+from priolane.storage import store_requests
 store_requests.LIMITS = store_requests.Limits(
     attempts=2, attempt_s={attempt_s}, total_s={total_s}, wait_s=0.1,
     slowest_bytes_per_s={slowest_bytes_per_s},

@@ -15,8 +15,8 @@ import factories
 from hostile_texts import TEXTS
 from priolane import _core
 from priolane.cli import main, show
-from priolane.files import parse_json
-from priolane.printable import escaped_json, message, printable, printable_line
+from priolane.storage.files import parse_json
+from priolane.text.printable import escaped_json, message, printable, printable_line
 
 OBEYED = "\x00\x07\x08\x0d\x1b\x7f\x85\x9b\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\ufeff"
 HOSTILE = f"P\x1b]0;pwned\x07\x1b[2J\u202egnp.exe\u2066{OBEYED}"

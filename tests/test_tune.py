@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from priolane import cli
-from priolane.tune import descend
+from priolane.execution.tune import descend
 
 FILE = """title = "Two sizes"
 schemes = ["auto"]

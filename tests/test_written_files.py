@@ -14,7 +14,7 @@ import pytest
 import export_plans
 from priolane._core import InputError
 from priolane.cli import main
-from priolane.written_files import NOTE, write_files, writing
+from priolane.storage.written_files import NOTE, write_files, writing
 
 SAMPLES = Path(__file__).parent.parent / "crates" / "priolane-workload" / "tests" / "import_samples"
 EXPERIMENT = """

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from priolane.experiment import Options, plan
-from priolane.settings import Settings
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options, plan
 
 ROOT = Path(__file__).parent.parent
 COMPARED = (ROOT / "experiments/recipes/first.toml", ROOT / "study/papers/nos2/fig6/figure.toml")

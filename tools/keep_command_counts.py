@@ -1,11 +1,11 @@
-"""Keeps what short commands take: `python tools/keep_command_counts.py` writes python/priolane/command_counts.toml.
+"""Keeps what short commands take: `python tools/keep_command_counts.py` writes python/priolane/cli/command_counts.toml.
 
 `priolane bench --commands` compares with it.
 """
 
 import sys
 
-from priolane import command_counts
+from priolane.cli import command_counts
 
 
 def main() -> int:

@@ -28,10 +28,11 @@ from typing import Any
 from scipy import stats
 
 from priolane import _core
-from priolane.definition import Experiment
-from priolane.experiment import Options
-from priolane.grid import run, run_grid
-from priolane.settings import Settings
+from priolane.execution.grid import run_grid
+from priolane.execution.session import run
+from priolane.execution.settings import Settings
+from priolane.model.definition import Experiment
+from priolane.model.experiment import Options
 
 ROOT = Path(__file__).parent.parent
 TRIALS = ROOT / "experiments" / "validation" / "null"

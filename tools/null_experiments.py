@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from priolane.experiment import Options, toml_text
-from priolane.grid import run_grid
-from priolane.results import Results
-from priolane.settings import Settings
+from priolane.execution.grid import run_grid
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options
+from priolane.model.toml import toml_text
+from priolane.results.results import Results
 
 ROOT = Path(__file__).parent.parent
 FACTORS = ROOT / "tools" / "null_experiments.toml"

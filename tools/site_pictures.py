@@ -16,7 +16,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from priolane.doctor import BROWSERS
+from priolane.hosts.machine import BROWSERS
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "images" / "site"

@@ -1,4 +1,4 @@
-"""Empty units per second through `priolane.dispatch`: what an engine costs beside the runs.
+"""Empty units per second through `priolane.execution.dispatch`: what an engine costs beside the runs.
 
     python tools/sweep_rate.py local 10000
     python tools/sweep_rate.py dask-local:2 10000
@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from priolane import work_unit
-from priolane.backend import LOCAL, parse_backend
-from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
-from priolane.pool import ExecutorWorkers
-from priolane.worker import JobResult
+from priolane.execution import work_unit
+from priolane.execution.backend import LOCAL, parse_backend
+from priolane.execution.dispatch import CallSource, Dispatcher, RemoteWorkers
+from priolane.execution.pool import ExecutorWorkers
+from priolane.execution.worker import JobResult
 
 _SIZE = 300
 
@@ -33,7 +33,7 @@ def start_workers(place: str) -> Iterator[RemoteWorkers]:
         with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
             yield ExecutorWorkers(pool, work_unit.no_op)
         return
-    from priolane.cluster import connected  # noqa: PLC0415
+    from priolane.execution.cluster import connected  # noqa: PLC0415
 
     with connected(on, {}, work_unit.no_op) as dask:
         yield dask

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from priolane._core import InputError, RunFailed, Stopped
     from priolane.advice import Advice, advise
-    from priolane.comparison import Comparison, compare
-    from priolane.definition import Experiment
-    from priolane.experiment import Options, Plan, PlannedRun, plan
-    from priolane.flow_trace import Trace, trace
-    from priolane.grid import run
-    from priolane.prediction import check
-    from priolane.results import Results, load
-    from priolane.solvers import Thresholds, thresholds
+    from priolane.comparison.results import Comparison, compare
+    from priolane.execution.flow_trace import Trace, trace
+    from priolane.execution.prediction import check
+    from priolane.execution.session import run
+    from priolane.model.definition import Experiment
+    from priolane.model.experiment import Options, Plan, PlannedRun, plan
+    from priolane.model.solvers import Thresholds, thresholds
+    from priolane.results.results import Results, load
 
     __version__: str
 
@@ -53,14 +53,14 @@ __all__ = [
 _MODULES = {
     "_core": ("InputError", "RunFailed", "Stopped"),
     "advice": ("Advice", "advise"),
-    "comparison": ("Comparison", "compare"),
-    "definition": ("Experiment",),
-    "experiment": ("Options", "Plan", "PlannedRun", "plan"),
-    "flow_trace": ("Trace", "trace"),
-    "grid": ("run",),
-    "prediction": ("check",),
-    "results": ("Results", "load"),
-    "solvers": ("Thresholds", "thresholds"),
+    "comparison.results": ("Comparison", "compare"),
+    "model.definition": ("Experiment",),
+    "model.experiment": ("Options", "Plan", "PlannedRun", "plan"),
+    "execution.flow_trace": ("Trace", "trace"),
+    "execution.session": ("run",),
+    "execution.prediction": ("check",),
+    "results.results": ("Results", "load"),
+    "model.solvers": ("Thresholds", "thresholds"),
 }
 
 

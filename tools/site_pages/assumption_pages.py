@@ -17,7 +17,8 @@ from markdown_text import code, plain, table
 from scheme_pages import assumption_titles, schemes
 
 import ledger
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent.parent
 _ASSUMPTIONS = ROOT / "docs" / "assumptions"

@@ -13,7 +13,8 @@ from markdown_text import plain, table
 
 import gallery
 import ledger
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.study import catalogue
 
 
 @cache

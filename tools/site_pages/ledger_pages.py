@@ -12,8 +12,8 @@ from markdown_text import code, table
 
 import ledger
 import reading_ledger
-from priolane.report.model import Source, Verdict
-from priolane.study import folders
+from priolane.model import folders
+from priolane.results.report import Source, Verdict
 from priolane.study.record import READINGS, RECORD, Record, counts_text
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from markdown_text import code, plain, sentence, source, table
 
-from priolane import key_examples
 from priolane.cli.keys import kind
-from priolane.keys import EXPERIMENT, Key, Part, parts
+from priolane.model import key_examples
+from priolane.model.keys import EXPERIMENT, Key, Part, parts
 
 _ROWS = {
     "transport": ("Transports", "How fast a flow sends, and how losses are repaired."),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from markdown_text import code, plain, table
 
 from priolane import _core, cli
-from priolane.matrix import Matrix, matrix
+from priolane.model.matrix import Matrix, matrix
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from markdown_text import code, plain, sentence, source, table
 
-from priolane import _core, requirements
-from priolane.key_examples import inline
-from priolane.keys import Part, parts
+from priolane import _core
+from priolane.model import requirements
+from priolane.model.keys import Part, parts
+from priolane.model.toml import inline
 
 ROOT = Path(__file__).parent.parent.parent
 _ROWS = ("transport", "assign", "admit", "host", "nic", "port", "map", "pay")

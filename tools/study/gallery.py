@@ -17,8 +17,9 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from priolane._core import InputError
-from priolane.results import Results, load
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.results.results import Results, load
+from priolane.study import catalogue
 
 ROOT = Path(__file__).parent.parent.parent
 STUDY = ROOT / "study"

@@ -17,7 +17,7 @@ from typing import Any
 
 import ledger
 from priolane import _core
-from priolane.results import Results, load
+from priolane.results.results import Results, load
 from priolane.study import catalogue
 from priolane.study.record import Record, results_version
 

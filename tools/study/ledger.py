@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from priolane.report.estimate import Estimate
-from priolane.report.model import Source, Verdict
-from priolane.study import catalogue, folders
+from priolane.model import folders
+from priolane.results.estimate import Estimate
+from priolane.results.report import Source, Verdict
+from priolane.study import catalogue
 from priolane.study.record import RECORD, Record, records
 
 ROOT = Path(__file__).parent.parent.parent

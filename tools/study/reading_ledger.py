@@ -7,8 +7,8 @@ smaller sizes than those of the ledger, as each reading takes as many runs as th
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from priolane.report.estimate import Estimate
-from priolane.report.model import Verdict
+from priolane.results.estimate import Estimate
+from priolane.results.report import Verdict
 from priolane.study.record import Record
 
 

@@ -19,7 +19,7 @@ from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
 from priolane.advice.sufficiency import Insufficient
-from priolane.report.estimate import Estimate
+from priolane.results.estimate import Estimate
 
 
 class Kind(StrEnum):

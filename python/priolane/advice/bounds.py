@@ -26,7 +26,7 @@ from priolane.advice.fabric import Fabric, Sizes
 from priolane.advice.flow_list import FlowList, Mask
 from priolane.advice.goals import Goal
 from priolane.advice.windows import Jackknife
-from priolane.report.numbers import format_value, short
+from priolane.results.numbers import format_value, short
 
 _NS = 1e-9
 _ENDS = (("dst", "receive"), ("src", "send"))

@@ -22,8 +22,8 @@ from priolane.advice.candidate import Candidate, strict, texts
 from priolane.advice.fabric import Fabric, class_edges, scaled
 from priolane.advice.feasible import Feasibility, shipped, takes_no_pfc
 from priolane.advice.training import Training
-from priolane.quantity import size
-from priolane.solvers import Ladder, Thresholds, thresholds
+from priolane.model.quantity import size
+from priolane.model.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
 _MARKING = (0.5, 2.0)

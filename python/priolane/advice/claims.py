@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from priolane.advice.answer import JudgedCandidate
 from priolane.advice.goals import Goal
-from priolane.experiment import toml_text
+from priolane.model.toml import toml_text
 
 
 def claims_and_panel(

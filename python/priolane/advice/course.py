@@ -35,10 +35,10 @@ from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, Trials, bare, hops, values_of
 from priolane.advice.windows import MOST, Windows
-from priolane.budget import Budget
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import format_value
-from priolane.settings import Settings
+from priolane.execution.budget import Budget
+from priolane.execution.settings import Settings
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import format_value
 
 
 def advise(  # noqa: PLR0913 - the options of the command

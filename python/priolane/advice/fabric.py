@@ -21,8 +21,8 @@ import numpy as np
 
 from priolane._core import InputError
 from priolane.advice.marking import Derived, Ecn, derive
-from priolane.input_file import read_text_of_user
-from priolane.quantity import size
+from priolane.model.quantity import size
+from priolane.storage.input_file import read_text_of_user
 
 Sizes = np.ndarray[tuple[int], np.dtype[np.float64]]
 

@@ -13,7 +13,7 @@ from typing import Any
 from priolane import _core
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.flow_list import FlowList
-from priolane.experiment import check
+from priolane.model.experiment import check
 
 Rows = Mapping[str, Any]
 

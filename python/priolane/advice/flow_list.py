@@ -19,7 +19,7 @@ from pyarrow import csv
 
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes, in_class
-from priolane.files import open_regular, write_whole
+from priolane.storage.files import open_regular, write_whole
 
 REQUIRED = ("start_ns", "src", "dst", "bytes")
 _NUMBERS = (*REQUIRED, "delay_ns", "deadline_ns", "coflow")

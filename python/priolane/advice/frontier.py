@@ -6,9 +6,9 @@ from priolane.advice.answer import Advice, Judging
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import estimates
 from priolane.advice.racing import Why
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Series
-from priolane.report.numbers import fitting
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import fitting
+from priolane.results.report import Mark, Panel, Series
 
 _MOST_SERIES = 16
 _DECADE = 10.0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane._core import InputError
-from priolane.report.numbers import format_value
+from priolane.results.numbers import format_value
 
 DEFAULTS = ("p99.small < 1ms", "goodput.bulk > 90%")
 """The goals where none is given."""

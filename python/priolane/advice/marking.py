@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from priolane import quantity
 from priolane._core import InputError
-from priolane.definition import Experiment
-from priolane.experiment import check, network_of
+from priolane.model import quantity
+from priolane.model.definition import Experiment
+from priolane.model.experiment import check, network_of
 
 Ecn = str | Mapping[str, Any]
 """Marking as `[switch]` states it: "auto", or a table of thresholds."""

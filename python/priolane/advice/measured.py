@@ -14,9 +14,9 @@ from priolane._core import InputError
 from priolane.advice.goals import Goal, read_goals
 from priolane.advice.outcomes import Values
 from priolane.advice.windows import estimate
-from priolane.input_file import read_text_of_user
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import short
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import short
+from priolane.storage.input_file import read_text_of_user
 
 COLUMNS = ("metric", "value")
 _MOST_ROWS = 100

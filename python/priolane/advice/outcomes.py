@@ -19,8 +19,8 @@ import numpy as np
 from priolane.advice.fabric import Sizes
 from priolane.advice.goals import Goal
 from priolane.advice.windows import Jackknife, estimate
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import short
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import short
 
 MISS = 10.0
 """The weight of a missed goal against the objective: 1 % too much of one outweighs 10 % of the other."""

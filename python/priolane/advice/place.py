@@ -7,7 +7,7 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.advice.answer import Advice, as_json
 from priolane.advice.page import page
-from priolane.files import MOST_JSON_BYTES, parse_json, read_regular, sole_writer, to_json, write_whole
+from priolane.storage.files import MOST_JSON_BYTES, parse_json, read_regular, sole_writer, to_json, write_whole
 
 MARK = "advice.json"
 PAGE = "advice.html"

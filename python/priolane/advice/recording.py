@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from priolane.files import MOST_JSON_BYTES, parse_json, read_regular
-from priolane.report.numbers import fitting
+from priolane.results.numbers import fitting
+from priolane.storage.files import MOST_JSON_BYTES, parse_json, read_regular
 
 # Formats of recordings: those of simulators know their flows.
 _RECORDED = frozenset({"nfdump", "zeek", "vpc", "sflow", "tshark"})

@@ -18,9 +18,9 @@ from priolane.advice.measured import read_measured
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import Experiment, RunOptions
 from priolane.advice.windows import Windows
-from priolane.budget import Budget
-from priolane.grid import Watcher
-from priolane.settings import Settings
+from priolane.execution.budget import Budget
+from priolane.execution.grid import Watcher
+from priolane.execution.settings import Settings
 
 MINUTES = 5.0
 """The time for an answer where no budget is given."""

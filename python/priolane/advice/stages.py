@@ -21,8 +21,8 @@ from priolane.advice.request import MINUTES, AdviceContext, tenants
 from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, values
 from priolane.advice.windows import FEWEST, MOST, Windows
-from priolane.experiment import plan
-from priolane.files import write_whole
+from priolane.model.experiment import plan
+from priolane.storage.files import write_whole
 
 FINALISTS = 4
 # Candidates that meet all goals on the race's windows and cost least, which are judged too.

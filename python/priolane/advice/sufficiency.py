@@ -15,7 +15,7 @@ from priolane.advice.goals import Goal
 from priolane.advice.recording import sampling_of
 from priolane.advice.request import AdviceContext
 from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST, Windows
-from priolane.report.numbers import format_value
+from priolane.results.numbers import format_value
 
 
 @dataclass(frozen=True)

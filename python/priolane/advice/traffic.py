@@ -12,10 +12,11 @@ from priolane.advice.flow_list import EXPERIMENT, GROUP, FlowList, flow_list, re
 from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording
 from priolane.advice.windows import MOST, TIMES_LONGEST
-from priolane.definition import VALUES, Experiment
-from priolane.experiment import Options, check, toml_text
-from priolane.quantity import picoseconds
-from priolane.report.numbers import format_value
+from priolane.model.definition import VALUES, Experiment
+from priolane.model.experiment import Options, check
+from priolane.model.quantity import picoseconds
+from priolane.model.toml import toml_text
+from priolane.results.numbers import format_value
 
 SIZES = "web_search"
 LOAD = 0.5

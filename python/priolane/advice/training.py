@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from priolane.advice.fabric import Sizes
-from priolane.solvers import Thresholds, thresholds
+from priolane.model.solvers import Thresholds, thresholds
 
 # Bounds of the load that solvers are given.
 _LEAST_LOAD, _MOST_LOAD = 0.05, 0.95

@@ -15,11 +15,12 @@ from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Values
 from priolane.advice.samples import COLUMNS, Trial, read_trial
 from priolane.advice.windows import Windows, mean
-from priolane.experiment import Options, plan, toml_text
-from priolane.files import write_whole
-from priolane.grid import Watcher, run_grid
-from priolane.results import Results
-from priolane.settings import Settings
+from priolane.execution.grid import Watcher, run_grid
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options, plan
+from priolane.model.toml import toml_text
+from priolane.results.results import Results
+from priolane.storage.files import write_whole
 
 FLOWS = "flows"
 """The folder of the lists."""

@@ -1,4 +1,4 @@
-"""Thresholds of the leader, moved as long as that helps on the windows of the race (`priolane.tune`)."""
+"""Thresholds of the leader, moved as long as that helps on the windows of the race (`priolane.execution.tune`)."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from priolane.advice.candidate import Candidate
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Values, scores
 from priolane.advice.trials import Trials, hops, values_of
-from priolane.tune import descend
+from priolane.execution.tune import descend
 
 _LEAST_TRIES = 3
 _MOST_TRIES = 24

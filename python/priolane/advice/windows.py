@@ -20,7 +20,7 @@ import numpy as np
 from priolane import _core
 from priolane.advice.fabric import Sizes
 from priolane.advice.flow_list import FlowList, Numbers
-from priolane.report.estimate import Average, Estimate
+from priolane.results.estimate import Average, Estimate
 
 FEWEST, MOST = 5, 24
 """The windows that are read, at least and at most."""

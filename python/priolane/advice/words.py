@@ -8,8 +8,8 @@ from priolane.advice.candidate import Candidate
 from priolane.advice.changes import merged
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Outcome
-from priolane.quantity import size
-from priolane.report.numbers import format_value, short
+from priolane.model.quantity import size
+from priolane.results.numbers import format_value, short
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 _METRICS = {

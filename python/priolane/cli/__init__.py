@@ -14,7 +14,7 @@ from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.cli.interrupts import INTERRUPTED, interruptible
 from priolane.cli.text import make_encodable, require_utf8
-from priolane.printable import message, printable_line
+from priolane.text.printable import message, printable_line
 
 # The commands and what each is for. Each is the module of its name here.
 COMMANDS = {
@@ -43,7 +43,7 @@ COMMANDS = {
 _MODULES = {"import": "import_", "list": "list_"}
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 # What knows which directories have runs. A command that has not loaded it has written none.
-_LAYOUT = "priolane.directory"
+_LAYOUT = "priolane.storage.directory"
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -14,9 +14,9 @@ from priolane.advice.request import MINUTES, Preferences, Request
 from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
-from priolane.command_line import command_line, path_word
-from priolane.printable import message
-from priolane.settings import Settings
+from priolane.execution.settings import Settings
+from priolane.text.command_line import command_line, path_word
+from priolane.text.printable import message
 
 
 def add(command: argparse.ArgumentParser) -> None:

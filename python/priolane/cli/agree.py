@@ -4,16 +4,16 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from priolane import agreement
 from priolane._core import InputError, RunFailed
-from priolane.agreement import ClaimRow, Row
-from priolane.agreement_scenarios import GROUP, Scenario
 from priolane.cli import show
-from priolane.command_line import command_line, option, path_word
-from priolane.report.agreement_page import AGREEMENT_PAGE, Section, write_agreement
+from priolane.hosts import agreement
+from priolane.hosts.agreement import ClaimRow, Row
+from priolane.hosts.agreement_page import AGREEMENT_PAGE, Section, write_agreement
+from priolane.hosts.agreement_scenarios import GROUP, Scenario
 from priolane.report.generator import refuse_replacing
-from priolane.report.model import Claim, point_text
-from priolane.results import Results
+from priolane.results.report import Claim, point_text
+from priolane.results.results import Results
+from priolane.text.command_line import command_line, option, path_word
 
 # The exit code if something is farther off than its tolerance.
 DISAGREE = 1

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane._core import InputError
-from priolane.backend import FORMS, LOCAL, parse_backend
-from priolane.budget import LOOKS, Budget
-from priolane.experiment import Options, Size
-from priolane.settings import Settings
-from priolane.url import is_url
+from priolane.execution.backend import FORMS, LOCAL, parse_backend
+from priolane.execution.budget import LOOKS, Budget
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options, Size
+from priolane.storage.url import is_url
 
 Commands = argparse._SubParsersAction
 

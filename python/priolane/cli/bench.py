@@ -8,13 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, command_counts, ns3
+from priolane import _core
 from priolane._core import InputError
-from priolane.cli import FAILED, arguments, show
-from priolane.printable import message
-from priolane.simulators import checkout
+from priolane.cli import FAILED, arguments, command_counts, show
+from priolane.simulators import checkout, ns3
 from priolane.simulators.htsim import Htsim
 from priolane.simulators.yaps import Yaps
+from priolane.text.printable import message
 
 SIMULATORS: dict[str, checkout.Simulator] = {simulator.name: simulator for simulator in (Yaps(), Htsim())}
 _NS3_FLOWS = 50

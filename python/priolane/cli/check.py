@@ -9,9 +9,9 @@ from typing import Any
 from priolane.cli import arguments, show
 from priolane.cli.brief.checked import check_lines
 from priolane.cli.brief.screen import Screen
-from priolane.command_line import command_line, path_word
-from priolane.prediction import check, from_check
-from priolane.report.numbers import format_value, short
+from priolane.execution.prediction import check, from_check
+from priolane.results.numbers import format_value, short
+from priolane.text.command_line import command_line, path_word
 
 
 def add(command: argparse.ArgumentParser) -> None:

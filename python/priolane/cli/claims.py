@@ -3,7 +3,7 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.report.model import Claim, Report, Source, Verdict, error_bound, point_text, tallies, tally_text
+from priolane.results.report import Claim, Report, Source, Verdict, error_bound, point_text, tallies, tally_text
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}

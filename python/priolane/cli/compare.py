@@ -12,14 +12,14 @@ from priolane.cli import arguments, contests, show
 from priolane.cli.brief.compared import comparison_lines, contest_lines
 from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
-from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, change_text, compare
-from priolane.experiment import PlannedRun
-from priolane.report.model import point_text
-from priolane.report.numbers import short
+from priolane.comparison.results import LEVEL, Change, Comparison, Design, Finding, change_text, compare
+from priolane.comparison.schemes import compare_schemes
+from priolane.model.experiment import PlannedRun
 from priolane.report.overview import overview
 from priolane.report.overview_files import narrowed
-from priolane.results import load
-from priolane.scheme_comparison import compare_schemes
+from priolane.results.numbers import short
+from priolane.results.report import point_text
+from priolane.results.results import load
 
 _MOST_SETTINGS = 20
 _MOST_SUGGESTED = 10

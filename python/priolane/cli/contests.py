@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from priolane.cli import show
-from priolane.comparison import LEVEL, Finding, change_text
-from priolane.report.model import point_text
-from priolane.report.numbers import format_value
-from priolane.scheme_comparison import Contest, SchemeComparison, Winner
+from priolane.comparison.results import LEVEL, Finding, change_text
+from priolane.comparison.schemes import Contest, SchemeComparison, Winner
+from priolane.results.numbers import format_value
+from priolane.results.report import point_text
 
 _MOST_OPEN = 20
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from priolane.cli import DONE, FAILED
-from priolane.printable import message
-from priolane.results import Results
+from priolane.results.results import Results
+from priolane.text.printable import message
 
 
 def report_damage(read: Iterable[Results]) -> int:

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from priolane.cli import show
-from priolane.doctor import Check, Machine, examine
+from priolane.hosts.machine import Check, Machine, examine
 
 # Beside those of all commands (`priolane.cli`): something is missing without which no experiment runs.
 UNFIT = 3

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.definition import experiment_name
-from priolane.experiment import Options
 from priolane.export import quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles
 from priolane.export.plan import Plan
 from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
+from priolane.model.definition import experiment_name
+from priolane.model.experiment import Options
 
 
 def add(command: argparse.ArgumentParser) -> None:

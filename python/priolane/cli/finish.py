@@ -10,13 +10,13 @@ from priolane.cli import claims, show
 from priolane.cli.brief.next_steps import after_run
 from priolane.cli.brief.outcome import Outcome, outcome_lines
 from priolane.cli.brief.screen import Screen
-from priolane.directory import PAGE_FILE
-from priolane.object_store import display_name
 from priolane.plots.formats import missing_plots
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_json
 from priolane.report.write import write_report
-from priolane.results import Results
+from priolane.results.results import Results
+from priolane.storage.directory import PAGE_FILE
+from priolane.storage.object_store import display_name
 
 
 def add_figures(command: argparse.ArgumentParser) -> None:

@@ -5,10 +5,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from priolane import _core, key_examples
+from priolane import _core
 from priolane._core import InputError
 from priolane.cli import show
-from priolane.keys import Key, Part, find, parts
+from priolane.model import key_examples
+from priolane.model.keys import Key, Part, find, parts
 
 # Units that name a dimension: any unit of it is allowed.
 _DIMENSIONS = ("time", "rate")

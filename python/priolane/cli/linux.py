@@ -5,18 +5,19 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from priolane import _core, linux
+from priolane import _core
 from priolane.cli import arguments, show
 from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
-from priolane.command_line import command_line, operands
-from priolane.definition import experiment_name
-from priolane.experiment import Options, Plan, plan
-from priolane.grid import run_plan
-from priolane.results import Results
-from priolane.settings import Settings
+from priolane.execution.grid import run_plan
+from priolane.execution.settings import Settings
+from priolane.hosts import linux
+from priolane.model.definition import experiment_name
+from priolane.model.experiment import Options, Plan, plan
+from priolane.results.results import Results
 from priolane.study import catalogue
+from priolane.text.command_line import command_line, operands
 
 _MOST_SCALE = 1_000_000
 
@@ -177,8 +178,8 @@ def _both(chosen: argparse.Namespace, out: Path) -> tuple[Results, Results]:
 
 
 def _agree(chosen: argparse.Namespace) -> int:
-    from priolane.agreement_scenarios import named  # noqa: PLC0415
     from priolane.cli import agree  # noqa: PLC0415 - it imports much
+    from priolane.hosts.agreement_scenarios import named  # noqa: PLC0415
 
     wanted = named(chosen.experiment)
     if wanted:

@@ -10,7 +10,7 @@ from priolane.cli import show
 from priolane.cli.brief.screen import Screen
 
 if TYPE_CHECKING:
-    from priolane.matrix import Matrix
+    from priolane.model.matrix import Matrix
 
 WHAT = (
     "schemes",
@@ -68,7 +68,7 @@ def execute(chosen: argparse.Namespace) -> int:
 
 
 def _matrices(chosen: argparse.Namespace) -> int:
-    from priolane.matrix import matrix  # noqa: PLC0415 - no other list needs it
+    from priolane.model.matrix import matrix  # noqa: PLC0415 - no other list needs it
 
     if chosen.what not in (None, *_ROWS):
         raise InputError(f"--matrix sets transports against one of {', '.join(_ROWS)}, not {chosen.what}")

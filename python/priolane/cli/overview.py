@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from priolane.cli.show import line
-from priolane.command_line import command_line, option, path_word
-from priolane.printable import printable
-from priolane.report.model import key_text, point_text
 from priolane.report.overview import ClassTable, Entry, Overview
 from priolane.report.overview_text import Column, columns_of, heading, interval_text, mean_text, notes, value_text
+from priolane.results.report import key_text, point_text
+from priolane.text.command_line import command_line, option, path_word
+from priolane.text.printable import printable
 
 # Where there is no terminal and COLUMNS is not set.
 _PLAIN_WIDTH = 160

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, tune
+from priolane import _core
 from priolane.cli import arguments, show
-from priolane.definition import experiment_name
+from priolane.execution import tune
+from priolane.model.definition import experiment_name
 
 _PS_PER_US = 1e6
 _BPS_PER_GBPS = 1e9

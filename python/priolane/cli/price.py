@@ -6,14 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane import prices
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
-from priolane.grid import run_grid
-from priolane.prices import RunBills, WeightValue
-from priolane.report.model import point_text
-from priolane.report.numbers import short
-from priolane.results import Results
+from priolane.execution.grid import run_grid
+from priolane.results import prices
+from priolane.results.numbers import short
+from priolane.results.prices import RunBills, WeightValue
+from priolane.results.report import point_text
+from priolane.results.results import Results
 from priolane.study import catalogue
 
 _CALIBRATE = "calibrate"

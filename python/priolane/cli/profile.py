@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from priolane._core import InputError
-from priolane.backend import LOCAL, parse_backend
 from priolane.cli import show
-from priolane.experiment import Plan, PlannedRun
-from priolane.report.numbers import short
+from priolane.execution.backend import LOCAL, parse_backend
+from priolane.model.experiment import Plan, PlannedRun
+from priolane.results.numbers import short
 
 # Columns of the table, from the inside of a host outwards.
 _PHASES = ("transport", "hosts", "switches", "engine", "setup", "results")

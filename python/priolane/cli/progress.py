@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 
-from priolane.experiment import Plan, PlannedRun
-from priolane.grid import Watcher
-from priolane.printable import message, printable, printable_line
-from priolane.worker import JobResult
+from priolane.execution.grid import Watcher
+from priolane.execution.worker import JobResult
+from priolane.model.experiment import Plan, PlannedRun
+from priolane.text.printable import message, printable, printable_line
 
 # Time left is from the speed over so long.
 _SPEED_OVER_S = 300.0

@@ -4,9 +4,9 @@ import argparse
 
 from priolane.cli import arguments
 from priolane.cli.finish import add_figures, present
-from priolane.object_store import open_output
-from priolane.results import load
-from priolane.settings import Settings
+from priolane.execution.output import open_output
+from priolane.execution.settings import Settings
+from priolane.results.results import load
 
 
 def add(command: argparse.ArgumentParser) -> None:

@@ -8,27 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priolane._core import InputError
-from priolane.backend import LOCAL
 from priolane.cli import FAILED, arguments, show
 from priolane.cli.brief.outcome import Outcome
 from priolane.cli.finish import add_figures, prepare, tell, tell_all
 from priolane.cli.progress import progress
-from priolane.command_line import command_line, path_word
-from priolane.directory import PAGE_FILE
-from priolane.experiment import Options
-from priolane.object_store import display_name, open_output
+from priolane.execution.backend import LOCAL
+from priolane.execution.output import open_output
+from priolane.execution.prediction import check, from_plans
+from priolane.model import folders
+from priolane.model.experiment import Options
 from priolane.plots.formats import formats_of
-from priolane.prediction import check, from_plans
-from priolane.printable import message
-from priolane.report.model import Verdict
 from priolane.report.summary import Summary
-from priolane.study import catalogue, folders
+from priolane.reproduction.figures import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
+from priolane.results.report import Verdict
+from priolane.storage.directory import PAGE_FILE
+from priolane.storage.object_store import display_name
+from priolane.study import catalogue
 from priolane.study.record import counts_text, read_record
 from priolane.study.recorded import recorded
-from priolane.study.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
+from priolane.text.command_line import command_line, path_word
+from priolane.text.printable import message
 
 if TYPE_CHECKING:
-    from priolane.study.index import Entry
+    from priolane.reproduction.index import Entry
 
 # The page of figures that are named one by one.
 _SEVERAL = "figures"
@@ -142,7 +144,7 @@ def _run_many(
 ) -> int:
     """Several figures, or all of a paper: a line for each as it is done, then how many claims have each verdict."""
     from priolane.report.generator import refuse_replacing  # noqa: PLC0415 - slow to load
-    from priolane.study.index import Entry, Index, write_index  # noqa: PLC0415
+    from priolane.reproduction.index import Entry, Index, write_index  # noqa: PLC0415
 
     options, how = asked
     name = names[0] if len(names) == 1 else _SEVERAL
@@ -210,7 +212,7 @@ def _failed(done: Reproduction) -> int:
 
 def _counts(entries: "Sequence[Entry]") -> None:
     """The number of claims with each verdict, paper by paper, and our own claims apart."""
-    from priolane.study.index import counts  # noqa: PLC0415
+    from priolane.reproduction.index import counts  # noqa: PLC0415
 
     rows = [
         [name, f"{done} of {many}", *(str(tally[verdict]) for verdict in Verdict)]

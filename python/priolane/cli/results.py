@@ -8,7 +8,7 @@ from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
-from priolane.results import load
+from priolane.results.results import load
 
 
 def add(command: argparse.ArgumentParser) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from priolane.cli import arguments, profile, show
 from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
-from priolane.definition import experiment_name
-from priolane.experiment import Options, plan
-from priolane.grid import run_plan
-from priolane.object_store import open_output
-from priolane.results import Results
-from priolane.sequential import run_until_decided
+from priolane.execution.grid import run_plan
+from priolane.execution.output import open_output
+from priolane.execution.sequential import run_until_decided
+from priolane.model.definition import experiment_name
+from priolane.model.experiment import Options, plan
+from priolane.results.results import Results
 
 
 def add(command: argparse.ArgumentParser) -> None:

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from priolane.printable import escaped_json, printable
-from priolane.report.numbers import short
+from priolane.results.numbers import short
+from priolane.text.printable import escaped_json, printable
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from priolane._core import InputError
 from priolane.cli import arguments, show
-from priolane.experiment import Options
-from priolane.flow_trace import NETWORK_TABLES, Packet, Trace, trace, trace_directory
-from priolane.quantity import picoseconds
+from priolane.execution.flow_trace import NETWORK_TABLES, Packet, Trace, trace, trace_directory
+from priolane.model.experiment import Options
+from priolane.model.quantity import picoseconds
 from priolane.replay.extent import MOST_HOPS, Extent, Which
 from priolane.report.generator import refuse_replacing
-from priolane.report.model import point_text
-from priolane.report.numbers import short
-from priolane.written_files import refuse_replacing as refuse_replacing_files
+from priolane.results.numbers import short
+from priolane.results.report import point_text
+from priolane.storage.written_files import refuse_replacing as refuse_replacing_files
 
 # Lines of the timeline at its beginning and at its end, where it is longer than both together.
 _FIRST, _LAST = 60, 20

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from priolane._core import InputError
-from priolane.input_file import read_text_of_user
+from priolane.storage.input_file import read_text_of_user
 
 # Speeds are in Mbit/s, the others in bytes: none has more digits.
 _NUMBER = re.compile("[0-9]{1,18}")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from priolane.printable import printable_line
+from priolane.text.printable import printable_line
 
 # Programs that read configurations cut or split lines: NX-OS at 511 characters, procps's sysctl at 4095 bytes.
 LONGEST = 400

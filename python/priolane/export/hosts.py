@@ -9,7 +9,7 @@ from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Host, Ladder, Plan
 from priolane.export.quantity import time_text
-from priolane.files import ascii_json
+from priolane.storage.files import ascii_json
 
 _TIMES = ("min_rto", "initial_rto", "max_rto")
 

@@ -11,7 +11,7 @@ from typing import Any
 from priolane._core import InputError
 from priolane.export import quantity
 from priolane.export.plan import Network, Port, Switch
-from priolane.input_file import read_text_of_user
+from priolane.storage.input_file import read_text_of_user
 
 _MOST_PORTS = 1_024
 _LONGEST_NAME = 64

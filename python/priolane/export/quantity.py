@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from priolane._core import InputError
-from priolane.quantity import picoseconds, rate, size
+from priolane.model.quantity import picoseconds, rate, size
 
 __all__ = [
     "Frame",

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
-from priolane.experiment import Options, check, network_of
 from priolane.export import ports, quantity
 from priolane.export.plan import (
     CLASS_DSCP,
@@ -25,6 +24,7 @@ from priolane.export.plan import (
     Switch,
 )
 from priolane.export.quantity import Frame
+from priolane.model.experiment import Options, check, network_of
 
 # What Linux calls the congestion controllers that it has.
 _LINUX = {"dctcp": "dctcp", "newreno": "reno"}

@@ -11,7 +11,7 @@ from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
 from priolane.export.sonic_check import Device, check
-from priolane.files import ascii_json
+from priolane.storage.files import ascii_json
 
 _MAP = "PRIOLANE"
 _NAMES = "Ethernet{0}"

@@ -10,8 +10,8 @@ from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.findings import ExportedFiles, Findings
 from priolane.export.plan import Plan
-from priolane.printable import printable_line
-from priolane.written_files import noted, write_files
+from priolane.storage.written_files import noted, write_files
+from priolane.text.printable import printable_line
 
 NOTES = "notes.txt"
 

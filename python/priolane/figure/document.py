@@ -18,8 +18,8 @@ from priolane.figure.panels import plot_of
 from priolane.figure.plot import Labels
 from priolane.figure.render import render
 from priolane.figure.stylesheet import stylesheet
-from priolane.report.model import Panel
-from priolane.report.published import PAPER
+from priolane.results.published import PAPER
+from priolane.results.report import Panel
 
 WIDTH_PX = 720.0
 """The width of the file where its viewer does not scale it."""

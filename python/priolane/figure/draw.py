@@ -14,8 +14,8 @@ from priolane.figure.palette import Entry, SeriesStyles, name_of
 from priolane.figure.panels import describe, plot_of
 from priolane.figure.plot import Curve, Labels, Plot, Shape
 from priolane.figure.render import render
-from priolane.report.model import Panel
-from priolane.report.published import PAPER
+from priolane.results.published import PAPER
+from priolane.results.report import Panel
 
 COLUMN_PX, PAGE_PX, NARROW_PX = 520.0, 1040.0, 344.0
 """Widths of figures: in a column of the page, across the page, and on a phone."""

@@ -12,7 +12,7 @@ from priolane.figure.numbers import Label, Unit, estimate_text, fitting_unit, pl
 from priolane.figure.panels import describe
 from priolane.figure.scales import Log, Scale, scale_over
 from priolane.figure.values import head_of, x_text
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.report import Mark, Panel, Series
 
 # So many cells of a row have room for numbers in a column of the page.
 CELLS_IN_COLUMN = 6

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import fitting, interval_decimals
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import fitting, interval_decimals
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 _MINUS = "\N{MINUS SIGN}"

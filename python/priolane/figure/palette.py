@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from priolane.report.model import Panel, Series
+from priolane.results.report import Panel, Series
 
 LIGHT = ("#1b1d1f", "#0f459b", "#982a00", "#108c5f", "#d63fd0", "#c98600")
 """The hues on white paper: the colour of text, blue, red, green, magenta, amber."""

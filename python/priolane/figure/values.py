@@ -10,9 +10,9 @@ from priolane.figure.numbers import Label, estimate_text, fixed, tick_texts, val
 from priolane.figure.palette import SeriesStyles, name_of
 from priolane.figure.plot import Axis, Line, Point, Printed, Shape, Tick
 from priolane.figure.scales import Linear, Scale, clamped, scale_over
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Series
-from priolane.report.published import Curve as PublishedCurve
+from priolane.results.estimate import Estimate
+from priolane.results.published import Curve as PublishedCurve
+from priolane.results.report import Mark, Panel, Series
 
 # What values along an axis are compared with by eye: rates with 0, slowdowns with 1.
 _RATE = re.compile(r"goodput|throughput|\brates?\b|bps\b|bit/s", re.IGNORECASE)

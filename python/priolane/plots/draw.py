@@ -13,8 +13,8 @@ from priolane.plots.panels import painter_of
 from priolane.plots.series_styles import SeriesStyles
 from priolane.plots.style import DOUBLE_IN, INK, SINGLE_IN, matplotlib_style
 from priolane.plots.ticks import name_powers, name_ticks
-from priolane.report.model import Panel
-from priolane.report.numbers import relabelled
+from priolane.results.numbers import relabelled
+from priolane.results.report import Panel
 
 # So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
 _AMPLE_IN = 12.0

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from priolane.plots.series_styles import SeriesStyles
 from priolane.plots.style import SOLID, Style
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.estimate import Estimate
+from priolane.results.report import Mark, Panel, Series
 
 MARKS_PER_CURVE = 7
 # Axes are at least so high, whatever stands below and above: a figure grows where there would be less.

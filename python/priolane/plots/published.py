@@ -8,8 +8,8 @@ from matplotlib.lines import Line2D
 from priolane.plots.marks import PanelAxes, numbers
 from priolane.plots.series_styles import SeriesStyles
 from priolane.plots.style import INK
-from priolane.report.model import Panel
-from priolane.report.published import PAPER, Curve, PublishedPoint
+from priolane.results.published import PAPER, Curve, PublishedPoint
+from priolane.results.report import Panel
 
 _ALPHA = 0.4
 _WIDTH = 2.5

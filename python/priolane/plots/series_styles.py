@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from priolane.plots.style import COLOURS, DASHES, HATCHES, MARKERS, Style, is_fixed, is_ranked, style_of
-from priolane.report.model import Panel, Series
+from priolane.results.report import Panel, Series
 
 _ROUND = frozenset("o8hHp")
 

@@ -9,7 +9,7 @@ from priolane.plots.marks import Drawing
 from priolane.plots.raster import png, rasterize, together
 from priolane.plots.series_styles import SeriesStyles
 from priolane.plots.style import SINGLE_IN, matplotlib_style
-from priolane.report.model import Panel
+from priolane.results.report import Panel
 
 # What a PDF would say of its maker and its time, and must not.
 _UNSAID = {"CreationDate": None, "Producer": None}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from priolane._core import InputError
-from priolane.flow_trace import Trace
+from priolane.execution.flow_trace import Trace
 
 # Of a page: some megabytes, and some seconds of simulation.
 MOST_HOPS = 200_000

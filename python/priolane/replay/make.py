@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from priolane.command_line import command_line, option, path_word
-from priolane.experiment import Options
-from priolane.flow_trace import NETWORK_TABLES
+from priolane.execution.flow_trace import NETWORK_TABLES
+from priolane.model.experiment import Options
 from priolane.replay.extent import Extent, Which
 from priolane.replay.page import page
 from priolane.replay.recording import Part, record
 from priolane.report.generator import refuse_replacing
-from priolane.written_files import write_alone, writing
+from priolane.storage.written_files import write_alone, writing
+from priolane.text.command_line import command_line, option, path_word
 
 
 def replay(  # noqa: PLR0913 - keyword arguments

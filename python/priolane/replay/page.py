@@ -10,8 +10,8 @@ from priolane.replay.backlog import missing_packets
 from priolane.replay.content import content
 from priolane.replay.recording import Recording
 from priolane.report.generator import GENERATOR
-from priolane.report.model import point_text
 from priolane.report.templates import inline, own
+from priolane.results.report import point_text
 
 _HERE = Path(__file__).parent
 # In the order in which they need each other.

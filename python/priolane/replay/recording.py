@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from priolane import _core
-from priolane.experiment import Options
+from priolane.model.experiment import Options
 
 Column = npt.NDArray[Any]
 

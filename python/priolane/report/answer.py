@@ -9,13 +9,13 @@ from priolane.report.difference import difference
 from priolane.report.forest_rows import allowed_band
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class, worst_first
-from priolane.report.model import Claim, Report, tallies, tally_text
 from priolane.report.overview import Overview
 from priolane.report.sentences import headline, is_measured, verdict_text
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import estimate_text, range_text
 from priolane.report.templates import badge, coded
-from priolane.results import Results
+from priolane.results.report import Claim, Report, tallies, tally_text
+from priolane.results.results import Results
 from priolane.study.recorded import Recorded
 
 # A longer sentence has smaller letters, and a longer warning ends in an ellipsis: the checks have all of it.

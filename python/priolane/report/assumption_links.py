@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from priolane.report.model import Assumption
+from priolane.results.report import Assumption
 
 PAGE = "https://github.com/priolane/priolane/blob/main/docs/assumptions.md"
 """The page of all assumptions."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from priolane.figure.numbers import exact_text
 from priolane.figure.panels.cdf import SHARES
 from priolane.figure.plot import Guide, Line
-from priolane.report.axes import key_label, spans_decades
-from priolane.report.estimate import Estimate
 from priolane.report.flow_table import FinishedFlows, finished_flows
-from priolane.report.model import Mark, Panel, Series
 from priolane.report.over_time import OverTime, picoseconds
 from priolane.report.overview import ALL, Overview, Row
 from priolane.report.sentences.places import place_text
-from priolane.results import Results
+from priolane.results.axes import key_label, spans_decades
+from priolane.results.estimate import Estimate
+from priolane.results.report import Mark, Panel, Series
+from priolane.results.results import Results
 
 if TYPE_CHECKING:
     from priolane.report.flow_table import Floats

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from priolane.report.estimate import paired_change
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity, Row
 from priolane.report.sentences.contrast import flows
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.quantities import quantity_words
 from priolane.report.sentences.values import estimate_text, short_text
 from priolane.report.sentences.words import sentence_case
+from priolane.results.estimate import paired_change
 
 # The units that sentences know; tables have shares in per cent.
 _UNITS = ("s", "Gbit/s", "1")

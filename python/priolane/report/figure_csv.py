@@ -1,8 +1,8 @@
 """The content of a panel as CSV: a row for each mark, numbers in full."""
 
-from priolane.csv_text import csv_text
-from priolane.report.estimate import Estimate
-from priolane.report.model import Panel
+from priolane.results.estimate import Estimate
+from priolane.results.report import Panel
+from priolane.text.csv_text import csv_text
 
 
 def figure_csv(panel: Panel) -> bytes:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from priolane.report.kinds import kind_of
-from priolane.report.model import Mark, Panel
+from priolane.results.kinds import kind_of
+from priolane.results.report import Mark, Panel
 
 
 def values_of(panel: Panel) -> tuple[list[str], list[list[str]]]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priolane._core import InputError
-from priolane.experiment import PlannedRun
-from priolane.results import Results
+from priolane.model.experiment import PlannedRun
+from priolane.results.results import Results
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from priolane.figure.forest import ForestRow
-from priolane.report.estimate import Estimate
-from priolane.report.model import Claim
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import rounded
 from priolane.report.sentences.words import statement
 from priolane.report.templates import badge
+from priolane.results.estimate import Estimate
+from priolane.results.report import Claim
 
 # Of a claim with more values, the one that is furthest off has a row.
 _MOST_ROWS = 2

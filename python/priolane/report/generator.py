@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from priolane._core import InputError
-from priolane.files import open_regular
+from priolane.storage.files import open_regular
 
 GENERATOR = '<meta name="generator" content="priolane">'
 # Enough of a page to find its generator.

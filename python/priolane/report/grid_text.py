@@ -1,6 +1,6 @@
 """The size of a grid in words."""
 
-from priolane.results import Results
+from priolane.results.results import Results
 
 
 def grid_text(results: Results) -> str:

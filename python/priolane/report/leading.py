@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from priolane.report.model import Claim, Report, Verdict
 from priolane.report.sentences.flagged import excess, flag_texts
+from priolane.results.report import Claim, Report, Verdict
 
 MOST_CLAIMS = 6
 """Claims that are told before a reader asks for all of them."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from priolane.report.model import Check, Report
 from priolane.report.templates import coded
+from priolane.results.report import Check, Report
 
 # Names in backticks, numbers with their unit, and the name that a warning is about.
 _NUMBER = r"\d[\d.,]*\d|\d"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from priolane.csv_text import csv_text
-from priolane.report.estimate import Estimate
-from priolane.report.model import Panel, Series
+from priolane.results.estimate import Estimate
+from priolane.results.report import Panel, Series
+from priolane.text.csv_text import csv_text
 
 # A column with more texts than this has no list to choose from.
 _MOST_CHOICES = 40

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priolane import quantity
 from priolane._core import InputError
-from priolane.experiment import PlannedRun
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Series, point_text
+from priolane.model import quantity
+from priolane.model.experiment import PlannedRun
 from priolane.report.series_table import Filters, has_rows, read_series
-from priolane.results import Results
+from priolane.results.estimate import Estimate
+from priolane.results.report import Mark, Panel, Series, point_text
+from priolane.results.results import Results
 
 BINS = 100
 LADDERS = 3

@@ -1,6 +1,6 @@
 """The table of results: what every scheme makes of every class of flows, point by point, and which is best.
 
-Values are estimates over seeds (`priolane.report.estimate`): their 95 % intervals contain what a seed draws, and
+Values are estimates over seeds (`priolane.results.estimate`): their 95 % intervals contain what a seed draws, and
 nothing else. A scheme is *best* in a metric if its mean is, and the 95 % interval of its change to each other scheme,
 paired by seed, excludes no change (an intersection-union test: no correction for the number of schemes is needed). The
 value that leaves out flows that did not finish leaves out the slowest of them: it is never the best, and no scheme is
@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from priolane import _core
-from priolane.record_shape import require_totals
-from priolane.report.estimate import Estimate, Nature, over_seeds, paired_change
-from priolane.results import Results
+from priolane.results.estimate import Estimate, Nature, over_seeds, paired_change
+from priolane.results.results import Results
+from priolane.storage.record_shape import require_totals
 
 ALL = "all"
 _LARGEST_P = 1 - _core.level()

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from priolane._core import InputError, level
-from priolane.csv_text import csv_text
-from priolane.report.model import point_text
 from priolane.report.overview import ClassTable, Entry, Overview, Row
+from priolane.results.report import point_text
+from priolane.text.csv_text import csv_text
 
 _BETTER = {-1: "less", 0: None, 1: "more"}
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from priolane.report.model import key_text
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Row
 from priolane.report.overview_text import Column, column_name, columns_of, heading, interval_text, mean_text, value_text
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import common_decimals, rounded
-from priolane.results import Results
+from priolane.results.report import key_text
+from priolane.results.results import Results
 
 # Of a sweep with more points, so many are columns; a folded table has all.
 _MOST_POINTS = 4

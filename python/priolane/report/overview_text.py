@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from priolane.report.numbers import fitting, short
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity
+from priolane.results.numbers import fitting, short
 
 _COUNTS_FROM = 1000
 _NAMES = {

@@ -12,7 +12,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from priolane.directory import FIGURES
 from priolane.figure.draw import draw_rows, key_of
 from priolane.report.answer import answer
 from priolane.report.assumption_links import links
@@ -21,17 +20,18 @@ from priolane.report.forest_rows import forest_rows
 from priolane.report.leading import shown_first
 from priolane.report.look_at import look_at
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Claim, Report, Source, Verdict, error_bound, spent_elsewhere, spread
 from priolane.report.overview import Overview
 from priolane.report.overview_page import page_tables, scheme_tables
 from priolane.report.overview_text import notes
 from priolane.report.page_figures import PageFigures, ShownFigure
-from priolane.report.published import printed
 from priolane.report.sentences import finding, reason_text
 from priolane.report.slowest import slowest
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.report.templates import figure_script, own, render, styled
-from priolane.results import Results
+from priolane.results.published import printed
+from priolane.results.report import Claim, Report, Source, Verdict, error_bound, spent_elsewhere, spread
+from priolane.results.results import Results
+from priolane.storage.directory import FIGURES
 from priolane.study.readings import by_reading
 from priolane.study.recorded import recorded
 

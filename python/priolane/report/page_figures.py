@@ -10,10 +10,10 @@ from priolane.figure.palette import Entry, SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.figure.sweep import AtPoint, draw_sweep
 from priolane.report.default_figures import DefaultFigure, default_figures, queue_panel
-from priolane.report.model import Claim, Panel, Report
 from priolane.report.over_time import OverTime, over_time
 from priolane.report.overview import Overview
-from priolane.results import Results
+from priolane.results.report import Claim, Panel, Report
+from priolane.results.results import Results
 
 HERO_PX = 640.0
 """The width of the figure on the first screen."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from priolane.command_line import command_line, option, path_word
-from priolane.experiment import PlannedRun
 from priolane.figure.numbers import plain, value_text
+from priolane.model.experiment import PlannedRun
 from priolane.report.flow_table import FLOWS, flow_columns, positive
 from priolane.report.sentences.places import place_text
-from priolane.results import Results
+from priolane.results.results import Results
+from priolane.text.command_line import command_line, option, path_word
 
 MOST_FLOWS = 5
 _PS_PER_S = 1e12

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from priolane.figure.draw import draw_thumbnail
 from priolane.figure.palette import SeriesStyles
-from priolane.report.model import Report, Source, Verdict
 from priolane.report.write import write_report
-from priolane.results import Results, load
+from priolane.results.report import Report, Source, Verdict
+from priolane.results.results import Results, load
 
 
 @dataclass(frozen=True)

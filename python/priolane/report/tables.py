@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from priolane.report.model import point_text
-from priolane.report.numbers import short
 from priolane.report.overview import EXPIRED, dropped_data
-from priolane.results import Results
+from priolane.results.numbers import short
+from priolane.results.report import point_text
+from priolane.results.results import Results
 
 T = TypeVar("T")
 K = TypeVar("K")

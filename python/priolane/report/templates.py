@@ -11,10 +11,10 @@ import jinja2
 from markupsafe import Markup, escape
 
 from priolane.figure.stylesheet import SCRIPT, stylesheet
-from priolane.report.model import Source, Verdict, point_text
-from priolane.report.numbers import short
 from priolane.report.sentences.values import NO_BREAK
 from priolane.report.sentences.words import sentence_case
+from priolane.results.numbers import short
+from priolane.results.report import Source, Verdict, point_text
 
 _TEMPLATES = Path(__file__).parent
 _MICROSECONDS = re.compile(rf"(?<=[\d\]][ {NO_BREAK}])us\b")

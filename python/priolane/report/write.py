@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, exclusive_writer
 from priolane.figure.document import svg_files
-from priolane.files import write_whole
 from priolane.plots.formats import formats_of, names, require_plots
 from priolane.report.figure_csv import figure_csv
 from priolane.report.metrics_table import as_csv
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_csv as overview_csv
-from priolane.results import Results
+from priolane.results.results import Results
+from priolane.storage.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, exclusive_writer
+from priolane.storage.files import write_whole
 
 
 def write_report(results: Results, *, rerun: str | None = None, png: bool = False, pdf: bool = False) -> Path:

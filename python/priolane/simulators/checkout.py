@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from priolane import ns3
 from priolane._core import InputError, RunFailed
-from priolane.experiment import Options, plan
-from priolane.settings import Settings
+from priolane.execution.settings import Settings
+from priolane.model.experiment import Options, plan
+from priolane.simulators import ns3
 
 VALIDATION = Path(__file__).parent.parent / "experiments" / "validation"
 _SEED = 1

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from priolane import ns3
 from priolane._core import RunFailed
+from priolane.simulators import ns3
 from priolane.simulators.checkout import Flow, PreparedSimulator, require_all_flows
 
 _HOSTS = 128

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from priolane import ns3
+from priolane.simulators import ns3
 from priolane.simulators.checkout import VALIDATION, Flow, PreparedSimulator, require_all_flows
 
 _MSS = 1460

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
-from priolane.study.folders import EXPERIMENT, OURS, STUDY
+from priolane.model.folders import EXPERIMENT, OURS, STUDY
 
 _ABOUT, _PAPER = "about.toml", "paper.toml"
 ALL = "all"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from priolane._core import InputError
-from priolane.experiment import Reading
-from priolane.report.model import Claim
-from priolane.results import Results, load
+from priolane.model.experiment import Reading
+from priolane.results.report import Claim
+from priolane.results.results import Results, load
 
 ALL = "all"
 """The value of `--reading` for every reading."""

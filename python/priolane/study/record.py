@@ -16,11 +16,11 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
-from priolane.report.estimate import Estimate
-from priolane.report.model import Claim, MeasuredQuantity, Source, Verdict
-from priolane.results import Results
-from priolane.study.folders import STUDY, folder
+from priolane.model.folders import STUDY, folder
+from priolane.results.estimate import Estimate
+from priolane.results.report import Claim, MeasuredQuantity, Source, Verdict
+from priolane.results.results import Results
+from priolane.storage.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
 
 RECORD = "record.json"
 """The name of the record in the folder of a figure."""

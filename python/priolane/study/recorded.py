@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from priolane.results import Results
+from priolane.results.results import Results
 from priolane.study import catalogue
 from priolane.study.record import counts_text, read_record
 from priolane.study.recorded_claims import claims_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from priolane.report.estimate import Average, Estimate
-from priolane.report.model import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
+from priolane.results.estimate import Average, Estimate
+from priolane.results.report import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
 
 
 def claims_of(grid: Mapping[str, Any]) -> Iterator[Claim]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priolane.cli.brief.screen import MOST_LINES, Screen, in_columns
-from priolane.report.numbers import format_value, short
+from priolane.results.numbers import format_value, short
 
 _MOST_POINTS = 5
 _MOST_TIERS = 3

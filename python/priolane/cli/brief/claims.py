@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from priolane.cli.brief.screen import Screen
 from priolane.report.leading import MOST_CLAIMS, by_weight
-from priolane.report.model import LEVEL, Claim, Report, Source, tallies, tally_text
 from priolane.report.sentences import finding, reason_text
+from priolane.results.report import LEVEL, Claim, Report, Source, tallies, tally_text
 
 _MOST_LINES = 2
 _OWNERS = {Source.PAPER: "Paper", Source.OURS: "Ours"}

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priolane.cli.brief.screen import MOST_LINES, Screen, in_columns
-from priolane.comparison import LEVEL, Change, Comparison, Finding
-from priolane.report.estimate import Average, Estimate
-from priolane.report.numbers import format_value, short
+from priolane.comparison.results import LEVEL, Change, Comparison, Finding
+from priolane.comparison.schemes import Contest, SchemeComparison, Winner
 from priolane.report.overview import Overview
 from priolane.report.overview_text import column_name
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import rounded
-from priolane.scheme_comparison import Contest, SchemeComparison, Winner
+from priolane.results.estimate import Average, Estimate
+from priolane.results.numbers import format_value, short
 
 _MOST_ROWS = 10
 _MOST_POINTS = 3

@@ -3,12 +3,12 @@
 from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines
 from priolane.cli.brief.warnings import warning_lines
-from priolane.command_line import command_line, path_word
-from priolane.directory import PAGE_FILE
-from priolane.object_store import display_name
-from priolane.report.model import Report
 from priolane.report.overview import ALL, Overview
-from priolane.results import Results
+from priolane.results.report import Report
+from priolane.results.results import Results
+from priolane.storage.directory import PAGE_FILE
+from priolane.storage.object_store import display_name
+from priolane.text.command_line import command_line, path_word
 
 _QUANTITIES = ("fct", "fct_p50", "fct_p99", "slowdown", "goodput")
 _OF_RUNS = ("drops", "timeouts", "unfinished", "trimmed")

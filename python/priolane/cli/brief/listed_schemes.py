@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, requirements
+from priolane import _core
 from priolane.cli.brief.screen import Screen
-from priolane.keys import parts
+from priolane.model import requirements
+from priolane.model.keys import parts
 
 _SHIPPED = Path(__file__).parent.parent.parent / "schemes"
 _PARTS = ("transport", "assign", "admit", "host", "nic", "port")

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from priolane.command_line import command_line, option, path_word
-from priolane.object_store import display_name
-from priolane.report.model import Verdict
-from priolane.results import Results
+from priolane.results.report import Verdict
+from priolane.results.results import Results
+from priolane.storage.object_store import display_name
+from priolane.text.command_line import command_line, option, path_word
 
 _ONE_SEED = "one_seed"
 # Reasons that more seeds remedy.

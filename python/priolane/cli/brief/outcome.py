@@ -8,12 +8,12 @@ from priolane.cli.brief.claims import Recorded, claim_lines
 from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.cli.brief.warnings import warning_lines
-from priolane.directory import FIGURES, PAGE_FILE
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class
-from priolane.report.model import Report
 from priolane.report.overview import Overview, overview
-from priolane.results import Results
+from priolane.results.report import Report
+from priolane.results.results import Results
+from priolane.storage.directory import FIGURES, PAGE_FILE
 
 _QUANTITIES = ("fct", "fct_p99", "timed_out", "fct_p50", "slowdown", "goodput")
 _MOST_ROWS, _LEAST_ROWS = 6, 3

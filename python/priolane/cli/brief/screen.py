@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from priolane.printable import printable, printable_line
+from priolane.text.printable import printable, printable_line
 
 MOST_LINES = 20
 """Lines that a command prints unless it is asked for more."""

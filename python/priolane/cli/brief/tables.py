@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from priolane.cli.brief.screen import Screen, in_columns
-from priolane.report.model import Mark, Panel
-from priolane.report.numbers import relabelled, short
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Row
 from priolane.report.overview_text import Column, column_name, columns_of
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import common_decimals, rounded
+from priolane.results.numbers import relabelled, short
+from priolane.results.report import Mark, Panel
 
 _MOST_POINTS = 4
 _MOST_PLACES = 5

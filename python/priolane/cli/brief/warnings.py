@@ -2,7 +2,7 @@
 
 from priolane.cli.brief.screen import Screen
 from priolane.report.leading import worst_first
-from priolane.report.model import Report
+from priolane.results.report import Report
 
 _LONGEST_WORD = 16
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.figure.palette import SeriesStyles
 from priolane.figure.plot import Plot
-from priolane.report.model import Panel
+from priolane.results.report import Panel
 
 _HERE = Path(__file__).parent
 _NAME = re.compile("[a-z][a-z_]*")

@@ -17,8 +17,8 @@ from priolane.figure.values import (
     x_text,
     y_axis,
 )
-from priolane.report.estimate import Estimate
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.estimate import Estimate
+from priolane.results.report import Mark, Panel, Series
 
 _GROUP = 0.82
 # How far below the shortest bar a logarithmic axis begins, as a factor.

@@ -9,7 +9,7 @@ from priolane.figure.panels import describe
 from priolane.figure.plot import Axis, Curve, Labels, Plot, Point, Shape
 from priolane.figure.scales import Linear
 from priolane.figure.values import number_axis, printed_lines, values
-from priolane.report.model import Panel, Series
+from priolane.results.report import Panel, Series
 
 SHARES = tuple(sorted({*(nth / 50 for nth in range(1, 50)), 0.01, 0.99, 0.995, 0.999, 1.0}))
 """The shares of flows at which distributions are read and drawn."""

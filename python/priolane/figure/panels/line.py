@@ -21,7 +21,7 @@ from priolane.figure.values import (
     x_text,
     y_axis,
 )
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.report import Mark, Panel, Series
 
 # A line with more marks is a curve, which is read at its places.
 _MOST_MARKS = 20

@@ -8,7 +8,7 @@ from priolane.figure.panels import describe
 from priolane.figure.plot import Axis, Curve, Labels, Line, Plot, Point, Shape
 from priolane.figure.scales import clamped
 from priolane.figure.values import ends, number_axis, values, x_text, y_axis
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.report import Mark, Panel, Series
 
 # Radii in pixels: of dots of one size, of the largest where areas differ, and the least that is seen.
 _USUAL, _LARGEST, _LEAST = 4.0, 12.0, 2.5

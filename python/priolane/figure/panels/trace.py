@@ -8,7 +8,7 @@ from priolane.figure.panels import describe
 from priolane.figure.plot import Axis, Curve, Plot, Point, Shape
 from priolane.figure.scales import Linear, clamped
 from priolane.figure.values import head_of, values
-from priolane.report.model import Mark, Panel, Series
+from priolane.results.report import Mark, Panel, Series
 
 # So many lines in one frame cannot be read; more strips than this are too low.
 _LEAST_STRIPS, _MOST_STRIPS = 2, 6

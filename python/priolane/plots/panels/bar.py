@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from priolane.plots.marks import Painter, PanelAxes, means, numbers, paint_interval
 from priolane.plots.published import bar_name, paint_bars, ys_within
 from priolane.plots.style import INK, style_of_class
-from priolane.report.model import Panel
+from priolane.results.report import Panel
 
 # How far beyond bars an axis goes for the sake of intervals, in heights of all bars.
 _BEYOND_BARS = 2.0

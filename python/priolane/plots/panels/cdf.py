@@ -12,7 +12,7 @@ from priolane.plots.marks import (
     roomy_height,
 )
 from priolane.plots.published import paint_lines
-from priolane.report.model import Panel
+from priolane.results.report import Panel
 
 
 def _paint(panel: Panel, place: PanelAxes) -> list[str]:

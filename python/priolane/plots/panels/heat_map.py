@@ -8,8 +8,8 @@ from matplotlib.patches import Rectangle
 from priolane.plots.marks import AXES_IN, Painter, PanelAxes, means
 from priolane.plots.style import INK, RULE
 from priolane.plots.ticks import name_powers
-from priolane.report.model import Mark, Panel
-from priolane.report.numbers import relabelled, short
+from priolane.results.numbers import relabelled, short
+from priolane.results.report import Mark, Panel
 
 # From dark to light, as even in grey as in colours.
 _COLOURS = "cividis"

@@ -21,7 +21,7 @@ from priolane.plots.marks import (
 )
 from priolane.plots.published import paint_lines, ys_within
 from priolane.plots.style import Style
-from priolane.report.model import Panel, Series
+from priolane.results.report import Panel, Series
 
 # How far neighbouring series stand apart at one x, and all of them at most, as parts of the distance between two x:
 # hides no mark.

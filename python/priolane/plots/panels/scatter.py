@@ -6,7 +6,7 @@ import numpy as np
 
 from priolane.plots.marks import Painter, PanelAxes, dot, legend_entry, line, many_series, paint_interval
 from priolane.plots.style import INK
-from priolane.report.model import Mark, Panel
+from priolane.results.report import Mark, Panel
 
 # Diameters in points: of dots of one size, and of the largest where areas differ, and the least that is seen.
 _USUAL = 6.5

@@ -1,7 +1,7 @@
 """Values over time: a line of means and a shade up to the largest value."""
 
 from priolane.plots.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
-from priolane.report.model import Panel, Series
+from priolane.results.report import Panel, Series
 
 _SHADE = 0.16
 # The top of the axis over the largest value, so that its shade is seen to end.

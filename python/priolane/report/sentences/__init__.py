@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 
-from priolane.report.model import Claim, Direction, Verdict
 from priolane.report.sentences import agree, bound, equal, order, ratio, trend
 from priolane.report.sentences.undecided import reason_text, seeds_text
 from priolane.report.sentences.values import Detail
 from priolane.report.sentences.words import sentence_case, statement
+from priolane.results.report import Claim, Direction, Verdict
 
 __all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "sentence", "verdict_text"]
 

@@ -2,10 +2,10 @@
 
 import math
 
-from priolane.report.model import Claim
 from priolane.report.sentences.rows import values_text
 from priolane.report.sentences.values import Detail, number_text
 from priolane.report.sentences.words import statement
+from priolane.results.report import Claim
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from priolane.report.model import MeasuredQuantity, Side
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.quantities import quantity_words
 from priolane.report.sentences.words import sentence_case
+from priolane.results.report import MeasuredQuantity, Side
 
 _ALL = "all"
 _ADJECTIVES = ("small", "medium", "large", "short", "long")

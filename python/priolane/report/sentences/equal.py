@@ -1,10 +1,10 @@
 """Claims that no two of some metrics differ by more than a part."""
 
-from priolane.report.model import Claim
 from priolane.report.sentences.order import pair_text
 from priolane.report.sentences.rows import log_distance, values_text
 from priolane.report.sentences.values import NO_BREAK, Detail
 from priolane.report.sentences.words import statement
+from priolane.results.report import Claim
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from priolane.report.model import Claim, Flag
 from priolane.report.sentences.words import sentence_case
+from priolane.results.report import Claim, Flag
 
 
 def flag_texts(claims: Sequence[Claim]) -> list[str]:

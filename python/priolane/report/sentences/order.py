@@ -1,10 +1,10 @@
 """Claims that metrics are in an order: each is above the next."""
 
-from priolane.report.model import Claim
 from priolane.report.sentences.contrast import around_ratio
 from priolane.report.sentences.rows import judged, values_text
 from priolane.report.sentences.values import Detail, listed, short_text
 from priolane.report.sentences.words import statement
+from priolane.results.report import Claim
 
 _TIMES = " times"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from priolane.report.axes import key_label
+from priolane.results.axes import key_label
 
 
 def place_text(point: Mapping[str, Any], among: Sequence[Mapping[str, Any]] = ()) -> str:

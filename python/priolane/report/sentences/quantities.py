@@ -2,7 +2,7 @@
 
 import re
 
-from priolane.report.axes import quantity_label
+from priolane.results.axes import quantity_label
 
 _PERCENTILE = re.compile(r"(fct|cct|slowdown|queue)_p(\d+)")
 _MEDIAN = "50"

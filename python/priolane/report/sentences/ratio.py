@@ -1,9 +1,9 @@
 """Claims that a metric, or the ratio of two, is a number that a paper prints."""
 
-from priolane.report.model import Claim
 from priolane.report.sentences.rows import log_distance, values_text
 from priolane.report.sentences.values import NO_BREAK, Detail, number_text
 from priolane.report.sentences.words import statement
+from priolane.results.report import Claim
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 
-from priolane.report.model import Claim, MeasuredQuantity, Verdict
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import Detail, Place, estimate_text, listed, short_text
+from priolane.results.report import Claim, MeasuredQuantity, Verdict
 
 _MOST_LISTED = 3
 

@@ -2,10 +2,10 @@
 
 from itertools import groupby, pairwise
 
-from priolane.report.model import Claim, MeasuredQuantity
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import Detail, estimate_text, listed, short_text
 from priolane.report.sentences.words import statement
+from priolane.results.report import Claim, MeasuredQuantity
 
 _UP = "up"
 

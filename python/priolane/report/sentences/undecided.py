@@ -1,7 +1,7 @@
 """The reason why a claim is undecided, and the way to decide it, in a sentence."""
 
-from priolane.report.model import Claim, Verdict
 from priolane.report.sentences.words import sentence_case
+from priolane.results.report import Claim, Verdict
 
 # Reasons that have a sentence here; the lab's text stands for all others.
 _ONE_SEED, _INTERVAL, _AMONG = "one_seed", "interval", "claims"

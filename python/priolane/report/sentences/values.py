@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from priolane.report.estimate import Estimate
-from priolane.report.numbers import fitting, interval_decimals, place_of_digit, short
+from priolane.results.estimate import Estimate
+from priolane.results.numbers import fitting, interval_decimals, place_of_digit, short
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Stands between a number and its unit, so that no line ends there."""

@@ -1,0 +1,1 @@
+"""Two results, or two schemes of one, side by side."""

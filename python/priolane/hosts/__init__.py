@@ -1,0 +1,1 @@
+"""Real hosts: runs on a testbed or on machines, and their agreement with simulations."""

@@ -1,0 +1,1 @@
+"""Running figures of the study again, and the page of what came out."""
