@@ -15,6 +15,8 @@ import gallery
 import ledger
 from priolane.model import folders
 from priolane.study import catalogue
+from priolane.study.record import Record
+
 
 
 @cache
@@ -81,11 +83,22 @@ def figure(key: str, up: str) -> str:
     return "\n".join(
         [
             _picture(item, up),
-            f"Recorded verdicts ({record.size}): {ledger_pages.pills(record.counts())}\n",
+            f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.counts())}\n",
             " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
         ]
     )
+
+
+def _of_ours(item: catalogue.PaperFigure) -> str:
+    return "A figure of ours. " if item.name == "ours" else ""
+
+
+def _measured(record: Record) -> str:
+    """The size of the recorded run: `default size, 8 seeds, 1,280 runs`."""
+    grid = record.grids[0]
+    seeds, runs = len(grid["seeds"]), grid["runs"]
+    return f"{grid['size']} size, {seeds} seed{'' if seeds == 1 else 's'}, {runs:,} run{'' if runs == 1 else 's'}"
 
 
 def _picture(item: catalogue.PaperFigure, up: str) -> str:
@@ -107,7 +120,7 @@ def _picture_run(key: str) -> Iterator[str]:
 
 
 def _links(item: catalogue.PaperFigure, up: str) -> Iterator[str]:
-    yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
+    yield f"[all claims with their values]({up}ledger.md#{ledger_pages.claims_of(item.key)})"
     yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
     file = folders.folder(Path("study"), item.key) / folders.EXPERIMENT
     yield f"[experiment]({links.REPOSITORY}/blob/main/{file.as_posix()})"

@@ -54,7 +54,11 @@ def claims() -> str:
     options = "".join(f'<option value="{paper}">{ledger.NAMES.get(paper, paper)}</option>' for paper in papers)
     verdicts = "".join(f'<option value="{verdict.value}">{verdict.value}</option>' for verdict in Verdict)
     sources = "".join(f'<option value="{source.value}">{source.value}</option>' for source in Source)
-    rows = "\n".join(_row(record, claim) for record in records() for claim in record.claims)
+    rows = "\n".join(
+        _row(record, claim, claims_of(record.figure) if index == 0 else "")
+        for record in records()
+        for index, claim in enumerate(record.claims)
+    )
     return "\n".join(
         [
             '<form class="filters" id="ledger-filters" hidden onsubmit="return false">',
@@ -71,7 +75,13 @@ def claims() -> str:
     )
 
 
-def _row(record: Record, claim: Mapping[str, Any]) -> str:
+def claims_of(figure: str) -> str:
+    """The anchor of a figure's first claim in the ledger."""
+    return f"claims-{figure.replace('/', '-')}"
+
+
+def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
+    """A claim as a row of the table; `anchor` names it, where it is not empty."""
     paper, _, figure = record.figure.partition("/")
     verdict = claim["verdict"]
     reason = f"<br>{html.escape(claim['reason'])}" if claim["reason"] else ""
@@ -86,7 +96,8 @@ def _row(record: Record, claim: Mapping[str, Any]) -> str:
         f"{pill(verdict)}{reason}{alone}",
     ]
     data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
-    return f"<tr {data}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    name = f'id="{anchor}" ' if anchor else ""
+    return f"<tr {name}{data}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def pill(verdict: str, text: str = "") -> str:
