@@ -45,7 +45,7 @@ def test_the_page_answers_first_and_the_rest_follows_in_order(results: Results) 
     assert "<table" not in before
     assert text_of(before).startswith(
         "NOS2 (GLOBECOM 2019), Fig. 6 · 16 runs (4 schemes, 2 points, 2 seeds) "
-        "The three systems behave alike in mean FCT: ratios of 0.97 to 1.05; asked: equal within 10 % "
+        "The three systems behave alike in mean FCT (ratios of 0.97 to 1.05) "
     )
 
 

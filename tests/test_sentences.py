@@ -14,8 +14,7 @@ import pytest
 
 import factories
 from priolane.figure.panels import describe
-from priolane.model.folders import STUDY
-from priolane.report.sentences import finding, reason_text, sentence, verdict_text
+from priolane.report.sentences import finding, headline, reason_text, verdict_text
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
@@ -60,7 +59,7 @@ def claim(test: Mapping[str, Any], *contrasts: MeasuredQuantity, says: str = "it
 
 
 def in_words(one: Claim) -> str:
-    return sentence(one).replace("\N{NO-BREAK SPACE}", " ")
+    return finding(one).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_every_recorded_claim_is_a_sentence() -> None:
@@ -180,14 +179,14 @@ def test_many_values_are_a_range_and_the_one_that_is_furthest_off() -> None:
     assert in_words(whole) == "All flows finish 0.700 to 1.30 times (4 values) as fast with a as with b."
     not_so = replace(whole, verdict=Verdict.CONTRADICTED)
     assert in_words(not_so) == (
-        "Not so here: All flows finish 0.700 to 1.30 times (4 values), furthest off 0.70 times [0.60, 0.80] at load "
+        "All flows finish 0.700 to 1.30 times (4 values), furthest off 0.70 times [0.60, 0.80] at load "
         "0.8 as fast with a as with b."
     )
 
 
 def test_what_is_not_shown_to_be_so_does_not_read_as_a_result() -> None:
     one = claim({"kind": "bound", "above": 1.0}, value("cv.all.a", ratio(1.17, 0.9, 1.4)))
-    beginnings = {verdict: in_words(replace(one, verdict=verdict)).partition("It")[0] for verdict in Verdict}
+    beginnings = {verdict: headline(replace(one, verdict=verdict)).partition("It")[0] for verdict in Verdict}
     assert beginnings == {
         Verdict.REPRODUCED: "",
         Verdict.CONTRADICTED: "Not so here: ",
@@ -195,7 +194,36 @@ def test_what_is_not_shown_to_be_so_does_not_read_as_a_result() -> None:
         Verdict.INCOMPLETE: "Not finished: ",
     }
     assert finding(replace(one, verdict=Verdict.UNDECIDED)).startswith("It is so: ")
-    assert in_words(claim({"kind": "order"})) == "Not finished: It is so: not measured."
+    assert headline(claim({"kind": "order"})) == "Not finished: It is so (not measured)"
+
+
+def title(test: Mapping[str, Any], estimate: Estimate, says: str, paths: str = "rate.DS.paccp") -> str:
+    """The title of a contradicted claim."""
+    one = replace(claim(test, value(paths, estimate), says=says), verdict=Verdict.CONTRADICTED)
+    return headline(one).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_title_has_its_values_in_brackets_after_the_statement() -> None:
+    rate = ratio(1.2, 1.1, 1.3)
+    printed = {"kind": "ratio", "paper": 1.6, "within": 0.15}
+    assert title(printed, rate, "a weight is worth 1.6 (we take 15 %)") == (
+        "Not so here: A weight is worth 1.6 (1.20 here, 1.60 in the paper)"
+    )
+    assert title({"kind": "bound", "above": 2.0}, rate, "it doubles (per class)") == "Not so here: It doubles (1.20)"
+    assert title({"kind": "equal", "within": 0.1}, rate, "", "fct.all.a / fct.all.b") == (
+        "Not so here: All flows take 1.20 times as long with a as with b, where equal within 10 % is asked"
+    )
+
+
+def test_a_title_has_one_colon_at_most() -> None:
+    says = "O1: the low one yields: 0 Gbps"
+    assert title({"kind": "bound", "above": 2.0}, ratio(1.2, 1.1, 1.3), says) == (
+        "Not so here \N{EN DASH} O1 \N{EN DASH} the low one yields: 0 Gbps (1.20)"
+    )
+    for path in sorted(STUDY.glob("**/record.json")):
+        for grid in json.loads(path.read_text(encoding="utf-8"))["grids"]:
+            titles = [headline(one) for one in claims_of(grid)]
+            assert [text for text in titles if text.count(": ") > 1 or text.count("(") != text.count(")")] == []
 
 
 def test_an_undecided_claim_says_why_and_what_it_leans_to() -> None:
@@ -260,8 +288,8 @@ def test_a_cell_of_a_notebook_has_the_same_sentences_and_the_first_figure(tmp_pa
     results = load(factories.make_results(tmp_path / "grid", panels=1))
     bare = results._repr_html_()
     for one in results.report.claims:
-        assert html.escape(sentence(one)) in bare
-    assert "<b>✗ contradicted</b>: Not so here: NOS2 varies" in bare
+        assert html.escape(finding(one)) in bare
+    assert "<b>✗ contradicted</b>: NOS2 varies" in bare
     (picture,) = re.findall(r'<img alt="([^"]+)" style="[^"]+" src="data:image/svg\+xml;base64,([^"]+)">', bare)
     assert picture[0] == html.escape(describe(results.report.drawn[0]))
     drawn = ET.fromstring(base64.b64decode(picture[1]))  # noqa: S314 - made just now

@@ -18,7 +18,6 @@ from priolane.study import catalogue
 from priolane.study.record import Record
 
 
-
 @cache
 def _runs() -> Mapping[str, Any]:
     """The run that each picture shows, by figure."""

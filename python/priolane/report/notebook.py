@@ -4,7 +4,7 @@ import base64
 import html
 from typing import TYPE_CHECKING
 
-from priolane.report.sentences import reason_text, sentence, verdict_text
+from priolane.report.sentences import finding, reason_text, verdict_text
 from priolane.results.report import Claim, Panel, Report, Verdict
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def claims_html(report: Report) -> str:
 def _claim(claim: Claim) -> str:
     flag = f" \N{BLACK FLAG} {claim.flag_kinds}" if claim.flags else ""
     verdict = f"<b>{_SIGNS[claim.verdict]} {html.escape(verdict_text(claim))}</b>{html.escape(flag)}"
-    return f"{verdict}: {html.escape(f'{sentence(claim)} {reason_text(claim)}'.rstrip())}"
+    return f"{verdict}: {html.escape(f'{finding(claim)} {reason_text(claim)}'.rstrip())}"
 
 
 def figure_html(results: "Results") -> str:

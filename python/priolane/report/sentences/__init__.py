@@ -9,7 +9,7 @@ from priolane.report.sentences.values import Detail
 from priolane.report.sentences.words import sentence_case, statement
 from priolane.results.report import Claim, Direction, Verdict
 
-__all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "sentence", "verdict_text"]
+__all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "verdict_text"]
 
 _KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "agree": agree.sentence,
@@ -19,32 +19,30 @@ _KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "ratio": ratio.sentence,
     "trend": trend.sentence,
 }
-# A sentence that is not shown to be so must not read as a result.
+# A title that is not shown to be so must not read as a result.
 _PREFIXES = {
     Verdict.CONTRADICTED: "Not so here: ",
     Verdict.UNDECIDED: "Open: ",
     Verdict.INCOMPLETE: "Not finished: ",
 }
-# What a title leaves out of a claim.
-_ASIDE = re.compile(r"\s*\((?:we take|ours)[^()]*\)")
+# What a title leaves out of a claim: what we take for its words, and what stands in brackets before the values.
+_ASIDE = re.compile(r"\s*\((?:we take|ours)[^()]*\)|\s*\([^()]*\)(?= \([^()]*\)$)")
+_COLON, _DASH = ": ", " \N{EN DASH} "
 _LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
 
 
-def sentence(claim: Claim) -> str:
-    """The measurement and the criterion of a claim as one sentence that says whether it is so."""
-    return _prefix(claim) + finding(claim)
-
-
 def headline(claim: Claim) -> str:
-    """The sentence as a title: without intervals, places and asides."""
-    text = finding(claim, Detail.BRIEF).rstrip(".")
-    return _prefix(claim) + _ASIDE.sub("", text)
+    """A claim as a title that says whether it is so: no intervals, places and asides, and one colon at most."""
+    text = _prefix(claim) + _ASIDE.sub("", finding(claim, Detail.BRIEF).rstrip("."))
+    more = text.count(_COLON) - 1
+    return text.replace(_COLON, _DASH, max(more, 0))
 
 
 def finding(claim: Claim, detail: Detail = Detail.FULL) -> str:
-    """The same beside a verdict, which says whether it is so."""
+    """The measurement and the criterion of a claim as one sentence, for a place that has the verdict beside it."""
     if not is_measured(claim):
-        return f"{statement(claim.text)}: not measured."
+        none = "not measured"
+        return f"{statement(claim.text)} ({none})." if detail is Detail.BRIEF else f"{statement(claim.text)}: {none}."
     return f"{sentence_case(_KINDS[claim.test['kind']](claim, detail))}."
 
 

@@ -4,8 +4,7 @@ import math
 
 from priolane.report.sentences.rows import values_text
 from priolane.report.sentences.values import Detail, number_text
-from priolane.report.sentences.words import statement
-from priolane.results.report import Claim
+from priolane.report.sentences.words import with_values
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
@@ -18,4 +17,4 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
 
     unit = claim.contrasts[0].unit
     ends = [f"{name} {number_text(end, unit)}" for name, end in (("above", above), ("below", below)) if end is not None]
-    return f"{statement(claim.text)}: {values_text(claim, beyond, detail=detail)}; asked: {' and '.join(ends)}"
+    return with_values(claim.text, values_text(claim, beyond, detail=detail), " and ".join(ends), detail)

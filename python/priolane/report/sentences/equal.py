@@ -3,17 +3,16 @@
 from priolane.report.sentences.order import pair_text
 from priolane.report.sentences.rows import log_distance, values_text
 from priolane.report.sentences.values import NO_BREAK, Detail
-from priolane.report.sentences.words import statement
-from priolane.results.report import Claim
+from priolane.report.sentences.words import with_values
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`All flows take 1.105 times [1.102, 1.108] as long with top as with ideal_tokens; asked: equal within 10 %`."""
-    asked = f"asked: equal within {100 * claim.test['within']:g}{NO_BREAK}%"
+    asked = f"equal within {100 * claim.test['within']:g}{NO_BREAK}%"
     pair = pair_text(claim, detail)
     if pair:
-        return f"{pair}; {asked}"
+        return f"{pair}, where {asked} is asked" if detail is Detail.BRIEF else f"{pair}; asked: {asked}"
     ratios = all(item.is_ratio for item in claim.contrasts)
     what = "ratios" if ratios else "differences"
     values = values_text(claim, lambda mean: log_distance(mean, 1.0) if ratios else abs(mean), detail=detail)
-    return f"{statement(claim.text)}: {what} of {values}; {asked}"
+    return with_values(claim.text, f"{what} of {values}", asked, detail)

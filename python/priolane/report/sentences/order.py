@@ -3,8 +3,7 @@
 from priolane.report.sentences.contrast import around_ratio
 from priolane.report.sentences.rows import judged, values_text
 from priolane.report.sentences.values import Detail, listed, short_text
-from priolane.report.sentences.words import statement
-from priolane.results.report import Claim
+from priolane.report.sentences.words import with_values
 
 _TIMES = " times"
 
@@ -16,8 +15,8 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
         return pair
     values = values_text(claim, lambda mean: -mean, detail=detail)
     if all(item.is_ratio for item in claim.contrasts):
-        return f"{statement(claim.text)}: ratios of {values}; asked: above 1"
-    return f"{statement(claim.text)}: differences of {values}; asked: above 0"
+        return with_values(claim.text, f"ratios of {values}", "above 1", detail)
+    return with_values(claim.text, f"differences of {values}", "above 0", detail)
 
 
 def pair_text(claim: Claim, detail: Detail = Detail.FULL) -> str:

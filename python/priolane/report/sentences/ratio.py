@@ -2,8 +2,7 @@
 
 from priolane.report.sentences.rows import log_distance, values_text
 from priolane.report.sentences.values import NO_BREAK, Detail, number_text
-from priolane.report.sentences.words import statement
-from priolane.results.report import Claim
+from priolane.report.sentences.words import with_values
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
@@ -12,4 +11,4 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     here = values_text(claim, lambda mean: log_distance(mean, stated), detail=detail)
     number = number_text(stated, claim.contrasts[0].unit)
     within = f"{100 * claim.test['within']:g}{NO_BREAK}%"
-    return f"{statement(claim.text)}: {here} here, {number} in the paper; asked: within {within}"
+    return with_values(claim.text, f"{here} here, {number} in the paper", f"within {within}", detail)

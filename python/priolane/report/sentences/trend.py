@@ -4,8 +4,7 @@ from itertools import groupby, pairwise
 
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import Detail, estimate_text, listed, short_text
-from priolane.report.sentences.words import statement
-from priolane.results.report import Claim, MeasuredQuantity
+from priolane.report.sentences.words import with_values
 
 _UP = "up"
 
@@ -15,9 +14,8 @@ def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     verb = "rises" if claim.test["goes"] == _UP else "falls"
     good, steps = steps_as_claimed(claim)
     plural = "" if steps == 1 else "s"
-    return (
-        f"{statement(claim.text)}: it {verb} in {good} of {steps} step{plural}, {_fitted(claim, detail)}; asked: in all"
-    )
+    measured = f"it {verb} in {good} of {steps} step{plural}, {_fitted(claim, detail)}"
+    return with_values(claim.text, measured, "in all", detail)
 
 
 def steps_as_claimed(claim: Claim) -> tuple[int, int]:
