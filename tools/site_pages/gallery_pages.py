@@ -1,5 +1,6 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
+import html
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -9,6 +10,7 @@ from typing import Any
 import finding_pages
 import ledger_pages
 import links
+import phone_pictures
 from markdown_text import plain, table
 
 import gallery
@@ -16,6 +18,9 @@ import ledger
 from priolane.model import folders
 from priolane.study import catalogue
 from priolane.study.record import Record
+
+# The end of the name of a picture for phones, and the screens that show it, as docs/assets/site.css has them.
+_PHONE, _PHONES = "-phone", "(max-width: 44.9375em)"
 
 
 @cache
@@ -29,8 +34,20 @@ def files() -> dict[str, Path]:
     return {_path(figure): path for figure, path in gallery.pictures().items()}
 
 
-def _path(figure: str) -> str:
-    return f"images/gallery/{_anchor(figure)}.png"
+def phone_files() -> dict[str, bytes]:
+    """The pictures for phones, by their path on the site: of figures whose panels stand in two columns."""
+    stacks = _stacks()
+    return {_path(figure, _PHONE): stack for figure, stack in stacks.items()}
+
+
+@cache
+def _stacks() -> Mapping[str, bytes]:
+    made = {figure: phone_pictures.stacked(path) for figure, path in gallery.pictures().items()}
+    return {figure: stack for figure, stack in made.items() if stack is not None}
+
+
+def _path(figure: str, ending: str = "") -> str:
+    return f"images/gallery/{_anchor(figure)}{ending}.png"
 
 
 def pictures() -> str:
@@ -103,7 +120,12 @@ def _measured(record: Record) -> str:
 def _picture(item: catalogue.PaperFigure, up: str) -> str:
     if item.key not in _runs():
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
-    return f"![{plain(item.about)}]({up}{_path(item.key)})\n"
+    phone = f"{up}{_path(item.key, _PHONE)}"
+    narrow = f'<source media="{_PHONES}" srcset="{phone}">' if item.key in _stacks() else ""
+    image = f'<img src="{up}{_path(item.key)}" alt="{html.escape(plain(item.about))}">'
+    is_scrolled = not narrow and phone_pictures.is_wide(gallery.pictures()[item.key])
+    kind = "figure scrolled" if is_scrolled else "figure"
+    return f'<div class="{kind}"><picture>{narrow}{image}</picture></div>\n'
 
 
 def _picture_run(key: str) -> Iterator[str]:

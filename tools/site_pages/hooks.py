@@ -38,6 +38,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, name, content=text))
     for name, path in gallery_pages.files().items():
         files.append(File.generated(config, name, abs_src_path=str(path)))
+    for name, content in gallery_pages.phone_files().items():
+        files.append(File.generated(config, name, content=content))
     return files
 
 

@@ -96,8 +96,8 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
         f"{pill(verdict)}{reason}{alone}",
     ]
     data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
-    name = f'id="{anchor}" ' if anchor else ""
-    return f"<tr {name}{data}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    name = f' id="{anchor}"' if anchor else ""
+    return f"<tr {data}{name}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def pill(verdict: str, text: str = "") -> str:
