@@ -87,5 +87,5 @@ def test_the_head_of_every_finding_leads_to_the_claims_of_its_figure_in_the_ledg
     for figure in finding_pages.by_figure():
         anchor = f"claims-{figure.replace('/', '-')}"
         assert f"(../../ledger.md#{anchor})" in gallery_pages.figure(figure, "../../")
-        row = claims.partition(f'<tr id="{anchor}" ')[2].partition("</tr>")[0]
+        row = claims.partition(f' id="{anchor}">')[2].partition("</tr>")[0]
         assert f">{figure}</a>" in row, figure
