@@ -73,6 +73,12 @@ def test_every_link_to_an_assumption_leads_to_one_and_every_assumption_is_linked
     assert [anchor for anchor in anchors if anchor not in linked] == []
 
 
+def test_assumptions_have_no_links_as_reports_print_their_text() -> None:
+    pages = sorted((ROOT / "docs" / "assumptions").glob("*.md"))
+    assert len(pages) == 8
+    assert [page.name for page in pages if "](" in page.read_text(encoding="utf-8")] == []
+
+
 def test_the_list_of_assumptions_leads_to_each_with_its_title() -> None:
     listed = re.findall(
         r'^- <a id="([^"]+)"></a>\[(.+)\]\((assumptions/\w+\.md)#([^)]+)\)$',

@@ -1,5 +1,6 @@
 """Small pictures of figures, and which run each shows."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,10 @@ import factories
 from priolane.cli import main
 from priolane.study.record import read_record
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
+import phone_pictures
+
 import gallery
 
 
@@ -63,3 +67,32 @@ def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:
     for figure, path in kept.items():
         assert set(gallery.run_shown(path)) == {"digest", "size", "seeds"}
         assert read_record(figure) is not None, figure
+
+
+def drawn(path: Path, *boxes: tuple[int, int, int, int]) -> Path:
+    """A white picture of 960 x 400 with black boxes."""
+    picture = Image.new("RGB", (960, 400), "white")
+    for box in boxes:
+        picture.paste("black", box)
+    picture.save(path)
+    return path
+
+
+def test_a_phone_gets_the_right_column_of_panels_below_the_left_one(tmp_path: Path) -> None:
+    # The gap is from 440 to 519, so that the cut is at 479. The left column ends at 300 and has 12 px of ground below.
+    two = drawn(tmp_path / "two.png", (20, 10, 440, 300), (520, 10, 900, 200))
+    content = phone_pictures.stacked(two)
+    assert content is not None
+    with Image.open(io.BytesIO(content)) as opened:
+        stack = opened.convert("L")
+    assert stack.size == (481, 312 + 212)
+    assert stack.getpixel((100, 100)) == 0
+    # The right panel begins 520 - 479 px from the left, and 10 px below the left column.
+    assert [stack.getpixel((x, y)) for x, y in ((40, 330), (41, 330), (41, 321), (41, 322))] == [255, 0, 255, 0]
+
+
+def test_a_picture_with_a_panel_across_its_middle_stays_in_one_piece(tmp_path: Path) -> None:
+    across = drawn(tmp_path / "across.png", (20, 10, 440, 150), (520, 10, 900, 150), (20, 200, 900, 390))
+    assert phone_pictures.stacked(across) is None
+    assert phone_pictures.stacked(drawn(tmp_path / "left.png", (20, 10, 440, 300))) is None
+    assert phone_pictures.is_wide(across)

@@ -173,6 +173,24 @@ def test_links_between_pages_lead_somewhere_without_the_site() -> None:
                 assert (path.parent / to).exists(), f"{path}: {to}"
 
 
+def test_every_link_on_the_site_leads_to_a_file_and_an_anchor_that_are_there(site: Path) -> None:
+    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    anchors = {path: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for path, text in pages.items()}
+    broken, followed = [], 0
+    for path, text in pages.items():
+        article = text.partition("<article")[2].partition("</article>")[0]
+        for to in re.findall(r'<(?:a|img|source)\b[^>]*?\b(?:href|src|srcset)="([^"]+)"', article):
+            if re.match(r"[a-z]+:", to):
+                continue
+            file, _, anchor = to.partition("#")
+            there = (path.parent / file).resolve() if file else path
+            followed += 1
+            if not there.exists() or (anchor and there in anchors and anchor not in anchors[there]):
+                broken.append(f"{path.relative_to(site.resolve())}: {to}")
+    assert followed > 6000
+    assert broken == []
+
+
 def test_what_a_page_says_without_the_site_is_not_on_the_site(site: Path) -> None:
     for name in ("ledger", "ledger-readings", "reference", "gallery"):
         assert "where the site is not built" in (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
@@ -267,6 +285,9 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
         ("[a](../README.md)", f"[a]({links.REPOSITORY}/blob/main/README.md)"),
         ("[a](../schemes)", f"[a]({links.REPOSITORY}/tree/main/schemes)"),
         ("[a](../README.md#x)", f"[a]({links.REPOSITORY}/blob/main/README.md#x)"),
+        ("[a\nb](../README.md)", f"[a\nb]({links.REPOSITORY}/blob/main/README.md)"),
+        ("[`a`](../README.md)", f"[`a`]({links.REPOSITORY}/blob/main/README.md)"),
+        ("[a\n\nb](../none)", "[a\n\nb](../none)"),
         ("`[a](../none)`", "`[a](../none)`"),
         ("[a](https://x.org/../y)", "[a](https://x.org/../y)"),
     ],

@@ -2,13 +2,16 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 REPOSITORY = "https://github.com/priolane/priolane"
-_LINK = re.compile(r"(?P<open>!?\[[^\]\n]*\]\()(?P<to>[^)\s]+)(?P<close>\))")
+# The text of a link may go on in the next line of its paragraph.
+_LINK = re.compile(r"!?\[(?:[^\]\n]|\n(?![ \t]*\n))*\]\((?P<to>[^)\s]+)\)")
+# Stands for the letters of code, in which nothing is a link; the text of a link may be code.
+_HIDDEN = "\0"
 _CODE = re.compile(r"^(```|~~~).*?^\1\s*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
@@ -34,21 +37,22 @@ class Site:
         `BrokenLink` for a link to a file that does not exist. Code is left alone.
         """
         file = file or f"{self.docs}/{page}"
-        return _with_text_outside_of_code(markdown, lambda text: self._replace(text, page, file))
+        parts, at = [], 0
+        for match in _LINK.finditer(_CODE.sub(lambda code: _HIDDEN * len(code.group()), markdown)):
+            parts += [markdown[at : match.start("to")], self._place(match["to"], page, file)]
+            at = match.end("to")
+        return "".join([*parts, markdown[at:]])
 
-    def _replace(self, text: str, page: str, file: str) -> str:
-        def link(match: re.Match[str]) -> str:
-            split = urlsplit(match["to"])
-            if split.scheme or not split.path or split.path.startswith("/"):
-                return match.group()
-            to = self._led_to(split.path, page, file, match["to"])
-            mark = f"#{split.fragment}" if split.fragment else ""
-            return f"{match['open']}{to}{mark}{match['close']}"
-
-        return _LINK.sub(link, text)
+    def _place(self, stated: str, page: str, file: str) -> str:
+        """The place to which a link of `page` leads that is written as `stated` in `file`."""
+        split = urlsplit(stated)
+        if split.scheme or not split.path or split.path.startswith("/"):
+            return stated
+        mark = f"#{split.fragment}" if split.fragment else ""
+        return f"{self._led_to(split.path, page, file, stated)}{mark}"
 
     def _led_to(self, path: str, page: str, file: str, stated: str) -> str:
-        """The place to which a link of `page` leads that is written in `file`."""
+        """The path or address of `path`, a path without its fragment as a link in `file` has it."""
         there = _joined(PurePosixPath(file).parent, path, f"{file}: {stated}")
         on_site = self.pages.get(there)
         if on_site is None and there.startswith(f"{self.docs}/"):
@@ -72,15 +76,6 @@ def _joined(folder: PurePosixPath, path: str, what: str) -> str:
         elif part != ".":
             parts.append(part)
     return "/".join(parts)
-
-
-def _with_text_outside_of_code(markdown: str, change: Callable[[str], str]) -> str:
-    parts = []
-    at = 0
-    for code in _CODE.finditer(markdown):
-        parts += [change(markdown[at : code.start()]), code.group()]
-        at = code.end()
-    return "".join([*parts, change(markdown[at:])])
 
 
 def code_left_out(markdown: str) -> str:

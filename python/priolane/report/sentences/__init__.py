@@ -25,7 +25,7 @@ _PREFIXES = {
     Verdict.UNDECIDED: "Open: ",
     Verdict.INCOMPLETE: "Not finished: ",
 }
-# What a title leaves out of a claim: what we take for its words, and what stands in brackets before the values.
+# A title leaves out the numbers that we take for words of a claim, and brackets before the values.
 _ASIDE = re.compile(r"\s*\((?:we take|ours)[^()]*\)|\s*\([^()]*\)(?= \([^()]*\)$)")
 _COLON, _DASH = ": ", " \N{EN DASH} "
 _LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
