@@ -14,6 +14,7 @@ import pytest
 
 import factories
 from priolane.figure.panels import describe
+from priolane.model.folders import STUDY
 from priolane.report.sentences import finding, headline, reason_text, verdict_text
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text

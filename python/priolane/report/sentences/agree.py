@@ -3,6 +3,7 @@
 from priolane.report.sentences.rows import log_distance, values_text
 from priolane.report.sentences.values import NO_BREAK, Detail
 from priolane.report.sentences.words import with_values
+from priolane.results.report import Claim
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:

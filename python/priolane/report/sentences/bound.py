@@ -5,6 +5,7 @@ import math
 from priolane.report.sentences.rows import values_text
 from priolane.report.sentences.values import Detail, number_text
 from priolane.report.sentences.words import with_values
+from priolane.results.report import Claim
 
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:

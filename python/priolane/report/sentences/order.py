@@ -4,6 +4,7 @@ from priolane.report.sentences.contrast import around_ratio
 from priolane.report.sentences.rows import judged, values_text
 from priolane.report.sentences.values import Detail, listed, short_text
 from priolane.report.sentences.words import with_values
+from priolane.results.report import Claim
 
 _TIMES = " times"
 

@@ -5,6 +5,7 @@ from itertools import groupby, pairwise
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import Detail, estimate_text, listed, short_text
 from priolane.report.sentences.words import with_values
+from priolane.results.report import Claim, MeasuredQuantity
 
 _UP = "up"
 
