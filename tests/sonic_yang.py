@@ -16,6 +16,7 @@ Rows = Mapping[str, Mapping[str, str]]
 
 _MAPS = {
     "DSCP_TO_TC_MAP": ("sonic-dscp-tc-map", "dscp", "tc"),
+    "DOT1P_TO_TC_MAP": ("sonic-dot1p-tc-map", "dot1p", "tc"),
     "TC_TO_QUEUE_MAP": ("sonic-tc-queue-map", "tc", "qindex"),
     "TC_TO_PRIORITY_GROUP_MAP": ("sonic-tc-priority-group-map", "tc", "pg"),
     "MAP_PFC_PRIORITY_TO_QUEUE": ("sonic-pfc-priority-queue-map", "pfc_priority", "qindex"),
@@ -32,7 +33,12 @@ _KEYS = {
     "BUFFER_QUEUE": ("sonic-buffer-queue", ("port", "qindex")),
 }
 # Leaves of 8 to 32 bits are JSON numbers, booleans JSON booleans; those of 64 bits stay strings.
-_NUMBERS = {("tc", "DSCP_TO_TC_MAP"), ("tc", "TC_TO_QUEUE_MAP"), ("tc", "TC_TO_PRIORITY_GROUP_MAP")} | {
+_NUMBERS = {
+    ("tc", "DSCP_TO_TC_MAP"),
+    ("tc", "DOT1P_TO_TC_MAP"),
+    ("tc", "TC_TO_QUEUE_MAP"),
+    ("tc", "TC_TO_PRIORITY_GROUP_MAP"),
+} | {
     ("weight", "SCHEDULER"),
     ("dynamic_th", "BUFFER_PROFILE"),
     ("mtu", "PORT"),

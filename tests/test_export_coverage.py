@@ -161,6 +161,6 @@ def test_named_ports_replace_those_of_the_network(tmp_path: Path) -> None:
     plan = export_plans.make(experiment(tmp_path, "leaf_spine"), "dctcp", named="48x25Gbps,8x100Gbps")
     notes = export_plans.run("eos", plan).findings.notes
     assert (
-        "covers 1 switch with 56 ports (--ports); the simulated network has 5 switches with 36 ports and 12 hosts"
-        in notes
+        "covers 1 switch with 56 ports (as they are named); "
+        "the simulated network has 5 switches with 36 ports and 12 hosts" in notes
     )

@@ -1,20 +1,22 @@
 """`priolane export`: what to load into switches and hosts for a scheme of an experiment."""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from priolane._core import InputError
 from priolane.cli import arguments, show
-from priolane.export import quantity
+from priolane.export import code_points, quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles
 from priolane.export.plan import Plan
+from priolane.export.present import read_present
 from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
 from priolane.model.definition import experiment_name
-from priolane.model.experiment import Options
+from priolane.model.experiment import Options, experiment_name
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -41,6 +43,17 @@ def add(command: argparse.ArgumentParser) -> None:
         help="routing protocols (DSCP 48 to 63) have a queue of their own, or share the best one (default: own)",
     )
     command.add_argument(
+        "--dscp",
+        metavar="N,N",
+        help="code points of the queues, the best first, as the other targets of this scheme have them",
+    )
+    command.add_argument(
+        "--into",
+        type=Path,
+        metavar="CONFIG_DB.json",
+        help="of sonic: the switch's present configuration; writes what to change in it, and the way back",
+    )
+    command.add_argument(
         "--qdisc",
         choices=("ets", "htb"),
         default="ets",
@@ -65,28 +78,45 @@ def execute(chosen: argparse.Namespace) -> int:
     options = Options(
         sets=tuple(chosen.sets), schemes=(chosen.scheme,), reading=chosen.reading, size=chosen.size, seeds=1
     )
+    if chosen.into is not None and (chosen.target != "sonic" or chosen.ports is not None):
+        raise InputError("--into is of sonic, and its ports are those of the present configuration: leave --ports out")
     deployment = Deployment(
         qdisc=chosen.qdisc,
         memory=None if chosen.memory is None else quantity.size(chosen.memory),
         cable=chosen.cable,
         headroom=None if chosen.headroom is None else read_headroom(chosen.headroom, chosen.cable),
+        present=None if chosen.into is None else read_present(chosen.into),
     )
     plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
+    plan = _placed(plan, deployment, None if chosen.dscp is None else code_points.read(chosen.dscp))
     exported = export(chosen.target, plan, deployment, strict=chosen.strict)
     out = chosen.out or Path("runs") / f"{experiment_name(chosen.file)}-{plan.scheme}-{chosen.target}"
     written = write(out, exported)
     if chosen.json:
         show.json_lines(_as_json(chosen.target, plan, exported, written))
         return 0
-    _print(plan, exported, written)
+    if deployment.present is None:
+        _print_queues(plan)
+    for line in [*exported.findings.lines(), *exported.findings.step_lines()]:
+        show.line(line)
+    for path in written:
+        show.line(f"wrote {path}")
     return 0
 
 
-def _print(plan: Plan, exported: ExportedFiles, written: list[Path]) -> None:
+def _placed(plan: Plan, deployment: Deployment, points: tuple[int, ...] | None) -> Plan:
+    """The plan with the code points that are stated, and with the ports of the present configuration."""
+    if deployment.present is not None:
+        plan = replace(plan, switches=(deployment.present.switch,), ports_are_named=True)
+        points = code_points.beside_others(plan) if points is None else points
+    return plan if points is None else code_points.with_points(plan, points)
+
+
+def _print_queues(plan: Plan) -> None:
     rows = [
         [
             queue.label,
-            str(queue.dscp) if queue.dscp else "0 and the rest",
+            " and ".join(filter(None, [str(queue.dscp), "the rest" if queue is plan.queues[-1] else ""])),
             str(queue.level),
             "strict" if queue.weight is None else f"weight {queue.weight}",
         ]
@@ -95,10 +125,6 @@ def _print(plan: Plan, exported: ExportedFiles, written: list[Path]) -> None:
     shared = "" if plan.routing == "own" else " (shared)"
     rows.insert(0, ["routing protocols", "48 to 63", f"{plan.routing_level}{shared}", "strict"])
     show.table(["for", "DSCP", "queue, the highest first", "served"], rows)
-    for line in exported.findings.lines():
-        show.line(line)
-    for path in written:
-        show.line(f"wrote {path}")
 
 
 def _as_json(target: str, plan: Plan, exported: ExportedFiles, written: list[Path]) -> dict[str, Any]:
@@ -112,6 +138,7 @@ def _as_json(target: str, plan: Plan, exported: ExportedFiles, written: list[Pat
         "not_expressed": found.not_expressed,
         "changed": [asdict(change) for change in found.changed],
         "notes": found.notes,
+        "steps": {step: list(lines) for step, lines in found.steps.items()},
     }
 
 

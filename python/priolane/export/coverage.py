@@ -33,7 +33,9 @@ class Coverage:
         network = plan.network
         parts: list[str] = []
         if self.switches and plan.ports_are_named:
-            parts.append(f"{_many(self.switches, 'switch', 'switches')} with {_many(self.ports, 'port')} (--ports)")
+            parts.append(
+                f"{_many(self.switches, 'switch', 'switches')} with {_many(self.ports, 'port')} (as they are named)"
+            )
         elif self.switches:
             parts.append(f"{_many(self.switches, 'switch', 'switches')} with {_many(self.ports, 'port')} in all")
         if self.hosts:

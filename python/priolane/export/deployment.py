@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from priolane._core import InputError
+from priolane.export.present import Present
 from priolane.storage.input_file import read_text_of_user
 
 # Speeds are in Mbit/s, the others in bytes: none has more digits.
@@ -30,12 +31,14 @@ class Deployment:
 
     `qdisc` is what Linux ports are made of. `memory` is that of the switch's packets in bytes, `None` if not known.
     `headroom` is by rate in Mbit/s for cables of the length `cable`, which is SONiC's text such as `40m`.
+    `present` is the configuration that a switch of SONiC has now.
     """
 
     qdisc: Qdisc = "ets"
     memory: int | None = None
     cable: str = ""
     headroom: dict[int, Headroom] | None = None
+    present: Present | None = None
 
 
 def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:

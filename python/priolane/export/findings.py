@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from priolane._core import InputError
 from priolane.export.coverage import Coverage
+
+Step = Literal["load", "verify", "roll back"]
+STEPS: tuple[Step, ...] = ("load", "verify", "roll back")
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,15 @@ class Findings:
     """Filled by a target while it writes.
 
     `refusals` mean that there is no configuration; `not_expressed` is what the target has no word for and its
-    configuration leaves as it is, `changed` what it has in another value or form; `notes` are what to know besides.
-    `coverage` counts the switches and ports that have a configuration.
+    configuration leaves as it is, `changed` what it has in another value or form; `notes` are what to know besides,
+    `steps` what to do with the files. `coverage` counts the switches and ports that have a configuration.
     """
 
     refusals: list[str] = field(default_factory=list)
     not_expressed: list[str] = field(default_factory=list)
     changed: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    steps: dict[Step, list[str]] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
 
     def refuse(self, reason: str) -> None:
@@ -51,6 +56,14 @@ class Findings:
     def note(self, text: str) -> None:
         """Further facts to know."""
         _once(self.notes, text)
+
+    def do(self, step: Step, line: str) -> None:
+        """A command, or what to do, to load the files, to see whether they work, or to go back."""
+        _once(self.steps.setdefault(step, []), line)
+
+    def step_lines(self) -> list[str]:
+        """What to do, one line each, in the order in which it is done."""
+        return [f"{step}: {line}" for step in STEPS for line in self.steps.get(step, [])]
 
     def raise_refusals(self, label: str, *, strict: bool) -> None:
         """Raises `InputError` with a line for each refusal; with `strict`, for everything listed too."""

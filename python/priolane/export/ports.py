@@ -66,6 +66,11 @@ def by_name(switch: Switch, rule: str) -> list[tuple[str, int]]:
     ]
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is the name of a port of some system, and nothing that a shell or a configuration could obey."""
+    return len(text) <= _LONGEST_NAME and ".." not in text and bool(_NAME.fullmatch(text))
+
+
 def not_linux(switch: Switch) -> list[str]:
     """The names of ports that Linux gives to no device: longer than 15 bytes, or with `/` or `:`."""
     return [
@@ -82,7 +87,7 @@ def _of_csv(path: Path) -> Iterator[Port]:
             raise InputError(f"--ports {path}: the first line has to be name,rate")
         for row in rows:
             name, rate = (row["name"] or "").strip(), (row["rate"] or "").strip()
-            if len(name) > _LONGEST_NAME or ".." in name or not _NAME.fullmatch(name):
+            if not is_name(name):
                 shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..."
                 raise InputError(
                     f"--ports {path}: line {rows.line_num}: {shown!a} is not the name of a port; use 1 to "

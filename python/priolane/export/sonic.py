@@ -5,31 +5,38 @@ Neither PORT nor DEVICE_METADATA is written: lanes, aliases and the platform are
 
 from collections.abc import Mapping
 
-from priolane.export import ports, switching
+from priolane.export import ports, sonic_into, sonic_rows, switching
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
+from priolane.export.plan import ROUTING_LEVEL, Plan, Switch
 from priolane.export.sonic_check import Device, check
 from priolane.storage.files import ascii_json
 
 _MAP = "PRIOLANE"
 _NAMES = "Ethernet{0}"
-_MOST_WEIGHT = 100
 _Config = dict[str, dict[str, dict[str, str]]]
 
 
 def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
-    """config_db.json for each kind of switch."""
+    """config_db.json for each kind of switch, or what a present configuration takes."""
     if switching.is_refused(plan, found, "SONiC"):
         return {}
-    switching.refuse_queues(plan, found)
     switching.refuse_marking_per_port(plan, found, "SONiC")
+    if deployment.present is not None:
+        return {} if found.refusals else sonic_into.export(plan, deployment.present, found)
+    switching.refuse_queues(plan, found)
     _refuse_pause(plan, deployment, found)
     if found.refusals:
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
+    found.do("load", "sudo config checkpoint before-priolane")
+    found.do("load", "sudo config load config_db.json, which merges; config qos reload would undo it")
+    found.do("verify", "show runningconfiguration all")
+    found.do("verify", "show queue counters")
+    found.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
+    found.do("roll back", "sudo config rollback before-priolane")
     return render_by_role(
         plan,
         _NAMES,
@@ -58,7 +65,7 @@ def _config(plan: Plan, switch: Switch, deployment: Deployment, found: Findings)
     config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
     marks = switching.thresholds(plan, switch, found)
     if marks:
-        config["WRED_PROFILE"] = {_wred_name(marks[bps]): _wred(marks[bps]) for bps in switch.rates}
+        config["WRED_PROFILE"] = {_wred_name(marks[bps]): sonic_rows.wred_step(marks[bps]) for bps in switch.rates}
         switching.change_drops(found)
     for name, bps in named:
         config["PORT_QOS_MAP"][name] = _port_map(plan)
@@ -106,8 +113,7 @@ def _scheduler_name(level: int) -> str:
 
 
 def _schedulers(plan: Plan, found: Findings) -> dict[str, dict[str, str]]:
-    weighted = [queue for queue in plan.queues if queue.weight is not None]
-    weights = _weights(weighted, found)
+    weights = sonic_rows.weights(plan, found)
     rows = {
         _scheduler_name(queue.level): (
             {"type": "DWRR", "weight": str(weights[queue.level])} if queue.level in weights else {"type": "STRICT"}
@@ -119,30 +125,8 @@ def _schedulers(plan: Plan, found: Findings) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _weights(queues: list[Queue], found: Findings) -> dict[int, int]:
-    """Weights by level as they are, or as parts of 100 where one is above that."""
-    stated = [queue.weight or 1 for queue in queues]
-    fitting = stated
-    if stated and max(stated) > _MOST_WEIGHT:
-        fitting = switching.percents(stated, found, "SONiC")
-    return {queue.level: weight for queue, weight in zip(queues, fitting, strict=True)}
-
-
 def _wred_name(threshold: int) -> str:
     return f"PRIOLANE_{threshold}"
-
-
-def _wred(threshold: int) -> dict[str, str]:
-    """A step at the threshold, for packets of every colour."""
-    row = {"ecn": "ecn_all"}
-    for colour in ("green", "yellow", "red"):
-        row |= {
-            f"wred_{colour}_enable": "true",
-            f"{colour}_min_threshold": str(threshold),
-            f"{colour}_max_threshold": str(threshold),
-            f"{colour}_drop_probability": "100",
-        }
-    return row
 
 
 def _add_buffer(

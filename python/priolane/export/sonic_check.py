@@ -98,6 +98,8 @@ TABLES: dict[str, Table | NumberMap] = {
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": NumberMap(
         "sonic-pfc-priority-priority-group-map", IntegerField(0, 7), IntegerField(0, 7)
     ),
+    "DOT1P_TO_TC_MAP": NumberMap("sonic-dot1p-tc-map", IntegerField(0, 7), IntegerField(0, 15)),
+    "TC_TO_DSCP_MAP": NumberMap("sonic-tc-dscp-map", IntegerField(0, 15), IntegerField(0, 63)),
     "SCHEDULER": Table(
         "sonic-scheduler",
         "name",
@@ -138,6 +140,8 @@ TABLES: dict[str, Table | NumberMap] = {
             "pfc_to_pg_map": ReferenceField("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
             "pfc_enable": PriorityListField(),
             "pfcwd_sw_enable": PriorityListField(),
+            "tc_to_dscp_map": ReferenceField("TC_TO_DSCP_MAP"),
+            "dot1p_to_tc_map": ReferenceField("DOT1P_TO_TC_MAP"),
             "scheduler": ReferenceField("SCHEDULER"),
         },
     ),

@@ -60,7 +60,9 @@ def write(directory: Path, exported: ExportedFiles) -> list[Path]:
     Files of an earlier export of the same kind that no longer exist are removed. Raises `InputError` if a file that
     priolane did not write is in the place of one of them, or if a switch has the name of a file.
     """
-    notes = "".join(f"{printable_line(line)}\n" for line in exported.findings.lines())
+    notes = "".join(
+        f"{printable_line(line)}\n" for line in [*exported.findings.lines(), *exported.findings.step_lines()]
+    )
     texts = {**exported.files, NOTES: notes}
     folders = {parent.as_posix() for name in texts for parent in PurePath(name).parents}
     for name in texts:

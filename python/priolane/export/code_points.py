@@ -1,0 +1,42 @@
+"""The code points (DSCP) of a scheme's queues, as the user states them or beside those of other traffic."""
+
+import re
+from dataclasses import replace
+
+from priolane._core import InputError
+from priolane.export.plan import CLASS_DSCP, REST_DSCP, ROUTING_DSCP, Plan
+
+_NUMBER = re.compile("[0-9]{1,2}")
+
+
+def read(text: str) -> tuple[int, ...]:
+    """The code points of `--dscp`, such as `40,32`; raises `InputError` for any that no class may have, or twice."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_NUMBER.fullmatch, parts)):
+        raise InputError(f"--dscp {text}: write numbers with commas between them, the best queue first, such as 40,32")
+    points = tuple(map(int, parts))
+    for point in points:
+        if point >= ROUTING_DSCP.start:
+            raise InputError(f"--dscp {text}: {point} is not from 0 to 47; 48 to 63 are those of routing protocols")
+        if points.count(point) > 1:
+            raise InputError(f"--dscp {text}: {point} is there twice; each queue has a code point of its own")
+    if REST_DSCP in points[:-1]:
+        raise InputError(f"--dscp {text}: 0 is other traffic's, so that only the last queue may have it")
+    return points
+
+
+def beside_others(plan: Plan) -> tuple[int, ...]:
+    """A code point for each queue of the scheme where 0 stays with other traffic."""
+    return tuple(sorted(CLASS_DSCP[: len(plan.scheme_queues)], reverse=True))
+
+
+def with_points(plan: Plan, points: tuple[int, ...]) -> Plan:
+    """The plan with other code points, one for each queue of its classes, the best first.
+
+    Raises `InputError` if there are more or fewer.
+    """
+    own = plan.scheme_queues
+    if len(points) != len(own):
+        raise InputError(f"--dscp: {len(points)} stated; {plan.scheme} takes {len(own)}, one for each of its queues")
+    of = dict(zip((queue.level for queue in own), points, strict=True))
+    return replace(plan, queues=tuple(replace(queue, dscp=of.get(queue.level, queue.dscp)) for queue in plan.queues))
