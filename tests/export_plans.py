@@ -1,5 +1,6 @@
 """An experiment on which every shipped scheme runs, and what `priolane export` makes of it."""
 
+from ipaddress import ip_network
 from pathlib import Path
 
 from priolane.export.deployment import Deployment, Headroom
@@ -34,6 +35,7 @@ deadline = "2ms"
 load = { of = "host", counts = "payload", value = 0.6 }
 """
 PER_QUEUE = ("scheme.%s.port.ecn.per", '"queue"')
+PREFIXES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 # Two rows of the table of a platform that does not exist, xon below xoff.
 HEADROOM = {10_000: Headroom(50_000, 19_000, 31_000, None), 40_000: Headroom(55_000, 19_000, 36_000, 2_000)}
 
@@ -60,4 +62,4 @@ def make(
 
 def run(target: str, plan: Plan, deployment: Deployment | None = None) -> ExportedFiles:
     """The files of a plan for a target."""
-    return export(target, plan, deployment or Deployment())
+    return export(target, plan, deployment or Deployment(prefixes=PREFIXES))

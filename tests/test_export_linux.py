@@ -1,79 +1,26 @@
 """Exports for `tc` and `nft` in network namespaces: they load, read back as the plan has them, and work."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import export_plans
+import namespaces
+from namespaces import Hosts
 from priolane.export.deployment import Deployment
 from priolane.export.plan import Plan
 
-TEST_NAMESPACE = f"priolane-{os.getpid()}"
-COMMANDS = ("ip", "tc", "nft")
-
-
-def _run(*command: str, given: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, capture_output=True, text=True, input=given, check=check, timeout=60)
-
-
-def _unavailable() -> str | None:
-    """The reason why there are no namespaces here; `None` if there are."""
-    missing = [name for name in COMMANDS if shutil.which(name) is None]
-    if missing:
-        return f"{', '.join(missing)} not installed (apt-get install iproute2 nftables)"
-    if os.geteuid() != 0:
-        return "namespaces take root"
-    made = _run("ip", "netns", "add", f"{TEST_NAMESPACE}-try", check=False)
-    _run("ip", "netns", "del", f"{TEST_NAMESPACE}-try", check=False)
-    return f"no network namespaces: {made.stderr.strip()}" if made.returncode else None
-
-
-WHY_NOT = _unavailable()
-pytestmark = [
-    pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "available"),
-    pytest.mark.xdist_group("namespaces"),
-]
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """Two hosts on one wire: `eth0` of each, 10.79.0.1 and 10.79.0.2."""
-
-    first: str
-    second: str
-
-    def run(self, *command: str, given: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        """A command at the first."""
-        return _run("ip", "netns", "exec", self.first, *command, given=given, check=check)
-
-    def at_second(self, *command: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
-        """A command at the second."""
-        return _run("ip", "netns", "exec", self.second, *command, given=given)
+pytestmark = namespaces.MARKS
 
 
 @pytest.fixture
 def hosts() -> Iterator[Hosts]:
-    names = (f"{TEST_NAMESPACE}-a", f"{TEST_NAMESPACE}-b")
-    for name in names:
-        _run("ip", "netns", "add", name)
-    try:
-        _run("ip", "-n", names[0], "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", names[1])
-        for number, name in enumerate(names, 1):
-            _run("ip", "-n", name, "addr", "add", f"10.79.0.{number}/24", "dev", "eth0")
-            _run("ip", "-n", name, "link", "set", "eth0", "gso_max_segs", "1")
-            _run("ip", "-n", name, "link", "set", "eth0", "up")
-        yield Hosts(*names)
-    finally:
-        for name in names:
-            _run("ip", "netns", "del", name)
+    yield from namespaces.two_hosts()
 
 
 @pytest.fixture
@@ -97,7 +44,7 @@ def _load_tc(hosts: Hosts, plan: Plan, name: str = "switch.sh") -> None:
 def _classes(hosts: Hosts) -> dict[str, tuple[int, int]]:
     """Priority and guarantee in bit/s of each leaf, by its number."""
     shown = hosts.run("tc", "class", "show", "dev", "eth0").stdout
-    found = re.findall(r"class htb (\S+) parent 1:200 leaf \S+ prio (\d+) rate (\d+)(K?M?)bit", shown)
+    found = re.findall(r"class htb (\S+) parent 7072:200 leaf \S+ prio (\d+) rate (\d+)(K?M?)bit", shown)
     return {name: (int(prio), int(rate) * {"": 1, "K": 10**3, "M": 10**6}[unit]) for name, prio, rate, unit in found}
 
 
@@ -116,9 +63,9 @@ def _marks(hosts: Hosts) -> set[tuple[str, str, str]]:
 def test_strict_queues_load_and_read_back(hosts: Hosts, experiment: Path) -> None:
     _load_tc(hosts, _plan(experiment, "nos2"))
     # Routing protocols first, then class 0, then class 1; each keeps 8 kbit/s.
-    assert _classes(hosts) == {"1:100": (0, 8_000), "1:1": (1, 8_000), "1:2": (2, 8_000)}
+    assert _classes(hosts) == {"7072:100": (0, 8_000), "7072:1": (1, 8_000), "7072:2": (2, 8_000)}
     assert _marks(hosts) == {
-        (protocol, dscp, name) for protocol in ("ip", "ipv6") for dscp, name in (("48", "1:100"), ("40", "1:1"))
+        (protocol, dscp, name) for protocol in ("ip", "ipv6") for dscp, name in (("48", "7072:100"), ("40", "7072:1"))
     }
 
 
@@ -126,16 +73,16 @@ def test_weights_load_as_shares_of_the_line(hosts: Hosts, experiment: Path) -> N
     _load_tc(hosts, _plan(experiment, "aequitas"))
     # 8, 4 and 1 of 13 parts of 100 Mbit/s.
     assert _classes(hosts) == {
-        "1:100": (0, 8_000),
-        "1:1": (1, 61_538_000),
-        "1:2": (1, 30_769_000),
-        "1:3": (1, 7_692_000),
+        "7072:100": (0, 8_000),
+        "7072:1": (1, 61_538_000),
+        "7072:2": (1, 30_769_000),
+        "7072:3": (1, 7_692_000),
     }
 
 
 def test_levels_of_a_host_load(hosts: Hosts, experiment: Path) -> None:
     _load_tc(hosts, _plan(experiment, "nos2"), "host.sh")
-    assert _classes(hosts) == {f"1:{number + 1}": (number, 8_000) for number in range(8)}
+    assert _classes(hosts) == {f"7072:{number + 1}": (number, 8_000) for number in range(8)}
 
 
 # What a kernel says that has no such module, of a line that the command has read. What a command does not read, it says

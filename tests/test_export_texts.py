@@ -11,6 +11,7 @@ import export_plans
 from priolane import _core
 from priolane.export.deployment import Deployment
 from priolane.export.plan import ROUTING_DSCP
+from priolane.export.targets import TARGETS, write
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_tc_shares_a_port_by_exact_quanta_and_marks_by_the_port(experiment: Path
     text = export_plans.run("tc", export_plans.make(experiment, "aequitas")).files["leaf/switch.sh"]
     # 8:4:1 packets of 1514 B below the strict band of routing protocols.
     assert "ets bands 4 strict 1 quanta 12112 6056 1514 priomap 3 3 3" in text
-    assert text.index('root handle 1: red limit "$(($4 * 4))"') < text.index("parent 1:1 handle 2: ets")
+    assert text.index('root handle 7072: red limit "$(($4 * 4))"') < text.index("parent 7072:1 handle 2: ets")
     assert "ip_tos 0xa0/0xfc classid 2:2" in text
     # 65 packets of 1514 B; 512 KiB on the wire are 341 packets: 524288 x 1514 / 1538 = 516,107 B.
     assert "port swp1 10000000000 98410 516107 65\n" in text
@@ -85,13 +86,13 @@ def test_nft_demotes_by_ip_bytes_the_packet_included(experiment: Path) -> None:
     # 1,460,000 B are 1,000 packets of 1500 B; the next one, counted, makes 1,501,500.
     assert "ct original bytes vmap { 0-1501499 : goto class0, 1501500-18446744073709551615 : goto class1 }" in text
     # The second of three levels holds no byte, and is left out.
-    assert "ct reply bytes map { 0-2999 : 1:1, 3000-18446744073709551615 : 1:3 }" in text
+    assert "ct reply bytes map { 0-2999 : 7072:1, 3000-18446744073709551615 : 7072:3 }" in text
     assert re.findall(r"chain class(\d) {\n    ip dscp set (\d+)", text) == [("0", "40"), ("1", "0")]
 
 
 def test_nft_leaves_marks_of_applications_and_clears_others(experiment: Path) -> None:
     exported_files = export_plans.run("nft", export_plans.make(experiment, "aequitas"))
-    assert "ip dscp { 40, 32, 48-63 } accept" in exported_files.files["mark.nft"]
+    assert "ip dscp { 40, 32, 48-63 } return" in exported_files.files["mark.nft"]
     assert exported_files.findings.not_expressed == ["admission by `aequitas`: it takes a library of applications"]
 
 
@@ -101,14 +102,60 @@ def test_sysctl_sets_every_key_of_the_transport_or_lists_it(experiment: Path) ->
     )
     exported_files = export_plans.run("sysctl", plan)
     values = dict(line.split(" = ") for line in exported_files.files["sysctl.conf"].splitlines() if line[0] != "#")
-    assert values["net.ipv4.tcp_congestion_control"] == "dctcp"
-    assert values["net.ipv4.tcp_rto_min_us"] == "1500"
-    assert values["net.ipv4.tcp_ecn"] == "1"
+    # Nothing that the Internet would feel: congestion control, timeouts and ECN are those of routes.
+    assert set(values) == {"net.ipv4.tcp_rto_max_ms", "net.ipv4.tcp_sack"}
+    routes = exported_files.files["routes.sh"]
+    metrics = re.findall(r'^METRICS="(.*)"$', routes, re.MULTILINE)[0].split()
+    assert metrics[:2] == ["congctl", "dctcp"]
+    of = dict(zip(metrics[::2], metrics[1::2], strict=True))
+    assert of == {"congctl": "dctcp", "rto_min": "2ms", "initcwnd": "10", "reordering": "3", "quickack": "1"}
+    assert routes.endswith("\nprefix 10.0.0.0/8\nprefix fd00::/8\n")
+    assert "min_rto 1500us: 2 ms: routes have whole milliseconds" in [str(c) for c in exported_files.findings.changed]
     # log2(10) = 3.3: g = 1/8 is the next power of two.
     assert "options tcp_dctcp dctcp_alpha_on_init=0 dctcp_shift_g=3\n" in exported_files.files["modprobe.conf"]
     assert "g 0.1: 1/8: Linux has powers of two" in [str(change) for change in exported_files.findings.changed]
     assert any(line.startswith("initial_rto 10ms") for line in exported_files.findings.not_expressed)
-    assert any(line.startswith("ack_every 1") for line in exported_files.findings.not_expressed)
+
+
+def test_dctcp_is_not_for_the_internet(experiment: Path) -> None:
+    with pytest.raises(_core.InputError, match=r"are for the datacenter, not for the Internet: name its addresses"):
+        export_plans.run("sysctl", export_plans.make(experiment, "dctcp"), Deployment())
+
+
+def test_bytes_of_a_connection_that_lasts_are_warned_of(experiment: Path) -> None:
+    plan = export_plans.make(experiment, "nos2")
+    lasting = [str(change) for change in export_plans.run("nft", plan).findings.changed]
+    assert any("is demoted for ever" in line and "--idle 1s lets it begin anew" in line for line in lasting)
+    idle = [str(change) for change in export_plans.run("nft", plan, Deployment(idle=5)).findings.changed]
+    assert any("begins anew after 5 s without a packet" in line for line in idle)
+    # Applications mark aequitas's classes: no bytes are counted.
+    marked = [
+        str(change) for change in export_plans.run("nft", export_plans.make(experiment, "aequitas")).findings.changed
+    ]
+    assert not any("for ever" in line for line in marked)
+
+
+TARGETS_WITH = {
+    "sonic": "dctcp",
+    "eos": "dctcp",
+    "nxos": "dctcp",
+    "junos": "swift",
+    "tc": "dctcp",
+    "nft": "pias",
+    "dcb": "dctcp",
+    "sysctl": "dctcp",
+    "hosts": "dctcp",
+}
+
+
+def test_every_target_says_how_to_load_to_verify_and_to_go_back(experiment: Path, tmp_path: Path) -> None:
+    assert TARGETS_WITH.keys() == TARGETS.keys()
+    for target, scheme in TARGETS_WITH.items():
+        out = tmp_path / target
+        write(out, export_plans.run(target, export_plans.make(experiment, scheme)))
+        lines = (out / "notes.txt").read_text(encoding="utf-8").splitlines()
+        steps = [line.partition(": ")[0] for line in lines if line.startswith(("load: ", "verify: ", "roll back: "))]
+        assert list(dict.fromkeys(steps)) == ["load", "verify", "roll back"], target
 
 
 def test_dcb_names_every_code_point_that_is_not_the_default(experiment: Path) -> None:

@@ -11,6 +11,7 @@ from priolane.cli import arguments, show
 from priolane.export import code_points, quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles
+from priolane.export.match import read_match, read_networks
 from priolane.export.plan import Plan
 from priolane.export.present import read_present
 from priolane.export.read import read_plan
@@ -68,9 +69,55 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--cable", default="40m", metavar="LENGTH", help="of --headroom: which of its rows (default: 40m)"
     )
+    _add_host_options(command)
     command.add_argument("--json", action="store_true", help="the plan, the files and the lists as JSON")
     arguments.add_changes(command)
     command.set_defaults(execute=execute)
+
+
+def _add_host_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--match",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="of nft: mark these flows alone; port=5000-5010, address=10.0.0.0/8 of the other host, or "
+        "cgroup=system.slice/a.service (repeatable; flows have to have all)",
+    )
+    command.add_argument(
+        "--idle",
+        type=_seconds,
+        metavar="TIME",
+        help="of nft: after so many whole seconds without a packet, the bytes of a connection count from zero",
+    )
+    command.add_argument(
+        "--prefix",
+        metavar="PREFIXES",
+        help="of sysctl: the addresses of the datacenter, 10.0.0.0/8,fd00::/8, whose routes get the congestion control",
+    )
+
+
+# The target that an option belongs to; in another one it would be dropped.
+_OF_TARGET = {"into": "sonic", "match": "nft", "idle": "nft", "prefix": "sysctl"}
+
+
+def _refuse_others(chosen: argparse.Namespace) -> None:
+    for option, target in _OF_TARGET.items():
+        if getattr(chosen, option) and chosen.target != target:
+            raise InputError(f"--{option} is of {target}; leave it out for {chosen.target}")
+    if chosen.into is not None and chosen.ports is not None:
+        raise InputError("--into has the ports of the present configuration: leave --ports out")
+
+
+def _seconds(text: str) -> int:
+    """Whole seconds, as conntrack has them."""
+    try:
+        ps = quantity.picoseconds(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if ps % 10**12 or not 1 <= ps // 10**12 <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of whole seconds, from 1s to 86400s")
+    return int(ps // 10**12)
 
 
 def execute(chosen: argparse.Namespace) -> int:
@@ -78,13 +125,15 @@ def execute(chosen: argparse.Namespace) -> int:
     options = Options(
         sets=tuple(chosen.sets), schemes=(chosen.scheme,), reading=chosen.reading, size=chosen.size, seeds=1
     )
-    if chosen.into is not None and (chosen.target != "sonic" or chosen.ports is not None):
-        raise InputError("--into is of sonic, and its ports are those of the present configuration: leave --ports out")
+    _refuse_others(chosen)
     deployment = Deployment(
         qdisc=chosen.qdisc,
         memory=None if chosen.memory is None else quantity.size(chosen.memory),
         cable=chosen.cable,
         headroom=None if chosen.headroom is None else read_headroom(chosen.headroom, chosen.cable),
+        match=read_match(chosen.match),
+        idle=chosen.idle,
+        prefixes=() if chosen.prefix is None else read_networks("--prefix", chosen.prefix),
         present=None if chosen.into is None else read_present(chosen.into),
     )
     plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)

@@ -28,6 +28,10 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         switching.omit_port_room(plan, found, "the driver")
     if plan.pause is not None:
         found.omit(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
+    found.do("load", "for all of app, ets, pfc, buffer: dcb app show dev DEVICE, kept as what was before")
+    found.do("load", "sh dcb.sh DEVICE")
+    found.do("verify", "dcb ets show dev DEVICE, dcb app show dev DEVICE, dcb pfc show dev DEVICE")
+    found.do("roll back", "dcb app flush dev DEVICE dscp-prio, then dcb ets set and dcb pfc set with what was before")
     content = {
         "plan": plan,
         "what": "DCB of a device: sh dcb.sh DEVICE",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from priolane._core import InputError
+from priolane.export.match import Match, Network
 from priolane.export.present import Present
 from priolane.storage.input_file import read_text_of_user
 
@@ -32,6 +33,9 @@ class Deployment:
     `qdisc` is what Linux ports are made of. `memory` is that of the switch's packets in bytes, `None` if not known.
     `headroom` is by rate in Mbit/s for cables of the length `cable`, which is SONiC's text such as `40m`.
     `present` is the configuration that a switch of SONiC has now.
+
+    Of hosts: `match` are the flows that are marked (`None`: all), `idle` the seconds after which bytes sent count from
+    zero, `prefixes` the addresses of the datacenter, which get its congestion control.
     """
 
     qdisc: Qdisc = "ets"
@@ -39,6 +43,9 @@ class Deployment:
     cable: str = ""
     headroom: dict[int, Headroom] | None = None
     present: Present | None = None
+    match: Match | None = None
+    idle: int | None = None
+    prefixes: tuple[Network, ...] = ()
 
 
 def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:

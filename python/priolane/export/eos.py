@@ -36,6 +36,12 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     found.note(
         "DSCP 48 to 63 are left to EOS: by default classes 6 and 7, whose queues are strict and above all others"
     )
+    found.do("load", "copy running-config flash:before-priolane.cfg")
+    found.do("load", "configure session priolane, the lines of eos.cfg, show session-config diffs")
+    found.do("load", "commit timer 00:05:00, which goes back by itself unless it is confirmed")
+    found.do("verify", "show qos interfaces, show qos maps")
+    found.do("verify", "configure session priolane commit, within these five minutes")
+    found.do("roll back", "configure replace flash:before-priolane.cfg")
     return render_by_role(plan, _NAMES, found, lambda switch: ("eos.cfg", _text(plan, switch, found)))
 
 

@@ -22,6 +22,7 @@ FORMATS = {
     "modprobe.j2": languages.SETTINGS,
     "nft.j2": languages.NFT,
     "nxos.j2": languages.NXOS,
+    "routes.j2": languages.SHELL,
     "sysctl.j2": languages.SETTINGS,
     "tc_ets.j2": languages.SHELL,
     "tc_host_levels.j2": languages.SHELL,

@@ -96,9 +96,12 @@ def _markdown(text: str) -> str:
 
 # A word of a shell or a configuration: no white space, quote, sign of expansion or option.
 _WORD = re.compile(r"(?!-)[A-Za-z0-9_.,:/-]+")
-# Numbers in a set, or ranges of a map with what each leads to.
-_RANGE = r"[0-9]+-[0-9]+ : (goto class|1:)[0-9a-f]+"
-_NFT_WORD = re.compile(rf"[0-9a-f]+|[0-9]+(, [0-9]+)*|{_RANGE}(, {_RANGE})*")
+# Numbers in a set, or ranges of a map with what each leads to; ports, prefixes of addresses, a path in quotes.
+_RANGE = r"[0-9]+-[0-9]+ : (goto class|7072:)[0-9a-f]+"
+_PORTS = r"[0-9]+(-[0-9]+)?"
+_PREFIX = r"[0-9a-f.:]+/[0-9]+"
+_CGROUP = r'"[A-Za-z0-9_.@:-]+(/[A-Za-z0-9_.@:-]+)*"'
+_NFT_WORD = re.compile(rf"[0-9a-f]+|{_PORTS}(, {_PORTS})*|{_PREFIX}(, {_PREFIX})*|{_CGROUP}|{_RANGE}(, {_RANGE})*")
 SHELL = Format("a shell script", "#", _WORD, _commented)
 NFT = Format("an nftables script", "#", _NFT_WORD, _commented)
 SETTINGS = Format("a file of settings", "#", re.compile(r"[A-Za-z0-9_./-]+|[0-9]+( [0-9]+)*"), _commented)

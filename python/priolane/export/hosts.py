@@ -29,6 +29,9 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     if host.demotion is not None and host.demotion.followed:
         found.note("thresholds are those of the start: a controller is to move them as the workload moves")
     found.coverage.hosts = True
+    found.do("load", "nothing: hosts.md says what applications and transports have to do")
+    found.do("verify", "tcpdump -v -c 20 at a host, which shows the tos of packets")
+    found.do("roll back", "nothing was loaded")
     content = _content(plan)
     files = {"hosts.json": ascii_json(content)}
     return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": found.lines()}), **files}

@@ -40,6 +40,11 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
+    found.do("load", "load set junos.set, show | compare, commit check")
+    found.do("load", "commit confirmed 5, which goes back by itself unless it is confirmed")
+    found.do("verify", "show class-of-service interface")
+    found.do("verify", "commit, within these five minutes")
+    found.do("roll back", "rollback 1, commit")
     return render_by_role(plan, _NAMES, found, lambda switch: ("junos.set", _text(plan, switch, found)))
 
 

@@ -4,15 +4,18 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from priolane.export import tc
 from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
+from priolane.export.match import Match
 from priolane.export.plan import Ladder, Plan
 
+TABLE = "inet priolane"
 _MOST_BYTES = 2**64 - 1
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """mark.nft."""
     host = plan.host
     several = len(plan.scheme_queues) > 1
@@ -32,17 +35,22 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     _list_classes(plan, found)
     demotion = host.demotion if several else None
     own = host.own_levels
-    if demotion is not None or own is not None:
-        _list_bytes(plan, found)
+    counted = demotion is not None or own is not None
+    idle = deployment.idle if counted else None
+    if counted:
+        _list_bytes(plan, idle, found)
+    _list_match(deployment.match, found)
     content = {
         "plan": plan,
         "what": "marks of a host: nft -f mark.nft",
         "demotion": _ranges(plan, demotion, "goto class{}") if demotion is not None else "",
         "classes": [(number, _dscp(plan, number)) for number in range(demotion.levels if demotion else 0)],
-        "levels": _ranges(plan, own, "1:{}", first=1) if own is not None else "",
+        "levels": _ranges(plan, own, f"{tc.HANDLE}:{{}}", first=1) if own is not None else "",
         "marked": [queue.dscp for queue in plan.queues if queue.dscp],
         "rest": plan.queues[-1].dscp,
         "several": several,
+        "match": deployment.match or Match(),
+        "idle": idle,
     }
     return {"mark.nft": render("nft.j2", content | {"findings": found.lines()})}
 
@@ -63,7 +71,34 @@ def _list_classes(plan: Plan, found: Findings) -> None:
         found.omit(f"admission by `{host.admission['kind']}`: it takes a library of applications")
 
 
-def _list_bytes(plan: Plan, found: Findings) -> None:
+def _list_match(match: Match | None, found: Findings) -> None:
+    if match is None:
+        found.note("everything that the host sends is marked, what others marked included: --match limits it to flows")
+    else:
+        found.note("code points and priorities of flows that --match does not name stay as they are")
+    if match is not None and match.cgroup:
+        found.note(f"the cgroup {match.cgroup} has to exist when mark.nft is loaded, and again after it was made anew")
+    found.do("load", "sysctl -w net.netfilter.nf_conntrack_acct=1")
+    found.do("load", "nft -c -f mark.nft, which only checks")
+    found.do("load", "nft -f mark.nft, which takes the place of an earlier one")
+    found.do("verify", f"nft list table {TABLE}")
+    found.do("verify", "tcpdump -v -c 20 tcp, which shows the tos of packets")
+    found.do("roll back", f"nft delete table {TABLE}")
+
+
+def _list_bytes(plan: Plan, idle: int | None, found: Findings) -> None:
+    lasting = "a connection that stays open for many requests (RPC) is demoted for ever once it has sent enough"
+    if idle is None:
+        found.change("bytes are those of a connection, not of a request", f"{lasting}; --idle 1s lets it begin anew")
+    else:
+        found.change(
+            "bytes are those of a connection, not of a request",
+            f"{lasting}, and begins anew after {idle} s without a packet, when conntrack forgets it",
+        )
+        found.note(
+            "idle connections are picked up as new ones (net.netfilter.nf_conntrack_tcp_loose=1, Linux's default): "
+            "firewall rules that refuse new connections without a SYN must not see them"
+        )
     frame = plan.frame
     found.change(
         f"bytes sent are those of IP packets as conntrack counts them, thresholds are x {frame.mtu}/{frame.payload} "

@@ -28,6 +28,10 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
+    found.do("load", "checkpoint before-priolane")
+    found.do("load", "configure session priolane, the lines of nxos.cfg, verify, commit")
+    found.do("verify", "show policy-map interface, show queuing interface")
+    found.do("roll back", "rollback running-config checkpoint before-priolane")
     return render_by_role(plan, _NAMES, found, lambda switch: ("nxos.cfg", _text(plan, switch, found)))
 
 

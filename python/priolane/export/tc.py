@@ -16,6 +16,8 @@ from priolane.export.findings import Findings
 from priolane.export.plan import Buffer, Plan, Switch
 from priolane.export.quantity import Limit
 
+HANDLE = "7072"
+"""The handle of the qdisc at the root, by which it is known for priolane's; its classes are `7072:1` and so on."""
 _NAMES = "swp{1}"
 _BANDS = 16
 # HTB has eight levels of strict priority.
@@ -63,7 +65,13 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     files = render_by_role(
         plan, _NAMES, found, lambda switch: ("switch.sh", _switch(plan, switch, deployment.qdisc, found))
     )
+    found.do("load", "sh switch.sh at each switch; it refuses the root qdisc of others (PRIOLANE=replace prints it)")
+    found.do("verify", "tc -s qdisc show, tc -s class show dev DEVICE at each port")
+    found.do("roll back", "PRIOLANE=back sh switch.sh")
     host = _host(plan, deployment.qdisc, found)
+    if host is not None:
+        found.do("load", "sh host.sh DEVICE at each host")
+        found.do("roll back", "PRIOLANE=back sh host.sh DEVICE")
     found.coverage.hosts = host is not None
     return files | ({"host.sh": host} if host else {})
 
@@ -205,5 +213,5 @@ def _own_queue(plan: Plan, qdisc: str, limit: Limit | None, found: Findings) -> 
         if limit is None:
             found.note("host.sh: a queue without a limit is one of 1,000,000 packets")
         packets = 1_000_000 if limit is None else math.ceil(limit.linux(plan.frame) / plan.frame.linux)
-    content = {"plan": plan, "qdisc": qdisc, "packets": packets}
+    content = {"plan": plan, "qdisc": qdisc, "packets": packets, "lines": [{"device": None}]}
     return render("tc_host_queue.j2", content | {"findings": found.lines()})
