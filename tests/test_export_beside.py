@@ -83,7 +83,7 @@ def test_the_queues_of_others_are_refused_or_named_and_ours_go_again(
     assert script(hosts, text).returncode == 0
     assert script(hosts, text, "back").returncode == 0
     assert root_of(hosts) == before
-    assert script(hosts, text, "bakc").returncode == 2
+    assert script(hosts, text, "never").returncode == 2
 
 
 # Sends bytes over TCP or a datagram, each from a socket whose code point is set first.
@@ -291,7 +291,7 @@ def test_routes_of_the_datacenter_get_the_congestion_control_and_the_internet_do
     assert "congctl" not in lines["default"]
     assert script(hosts, text, "back").stderr == ""
     assert routes(hosts) == before
-    assert script(hosts, text, "bakc").returncode == 2
+    assert script(hosts, text, "never").returncode == 2
 
 
 def test_a_route_with_metrics_of_others_is_refused(

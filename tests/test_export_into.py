@@ -64,7 +64,7 @@ def applied(config: Config, patch: str) -> Config:
 
 
 def treatment(config: Config, port: str, dscp: int) -> dict[str, Any]:
-    """What becomes of a code point at a port, with the contents of every row on the way; written without the code under
+    """The way of a code point through a port, with the contents of every row on it; written without the code under
     test."""
 
     def row(table: str, number: str) -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.doubts import find_doubts
+from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.measured import Measurement, compare
 from priolane.advice.outcomes import estimates
@@ -212,6 +213,7 @@ def _race(context: AdviceContext, frame: Frame) -> Field:
     training = stages.make_training(context, windows.first(rounds[-1]), frame.load)
     chosen = _wanted(context, candidates(context.fabric, frame.found, training))
     chosen, found = stages.keep_runnable(context, chosen, frame.found, windows)
+    chosen, found = keep_exportable(context.experiment("race.toml", chosen, windows), chosen, found)
     context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )

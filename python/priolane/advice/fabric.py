@@ -1,7 +1,7 @@
 """The user's network: `FABRIC.toml`, and `SWITCH.toml` if the switch and the hosts stand there.
 
     [topology]    as in experiment files
-    [switch]      buffer, ecn as in experiment files; queues, and what it has of `SWITCH_FEATURES`
+    [switch]      buffer, ecn as in experiment files; queues, system, and what it has of `SWITCH_FEATURES`
     [today]       what runs now: scheme, and rows of a scheme that differ from it
     [host]        min_rto, initial_rto, max_rto, handshake, nic as in experiment files; what it has of `HOST_FEATURES`
     [metrics]     classes as in experiment files
@@ -52,7 +52,9 @@ _TOP = {"topology", "switch", "host", "metrics", "frame", "host_delay", "delay_n
 TODAY = "newreno"
 """The scheme that is taken to run now where nothing is stated: the congestion control that Cubic is closest to."""
 _TODAY_ROWS = ("transport", "assign", "host", "port", "admit", "nic")
-_SWITCH = {"buffer", "queues", *SWITCH_FEATURES}
+SYSTEMS = ("sonic", "eos", "nxos", "junos", "dcb", "tc")
+"""The systems of switches, named as targets of `priolane export`."""
+_SWITCH = {"buffer", "queues", "system", *SWITCH_FEATURES}
 _HOST_KEYS = ("min_rto", "initial_rto", "max_rto", "handshake", "nic")
 _MOST_QUEUES = 16
 _ETHERNET = {"mtu": "1500B", "header": "40B"}
@@ -78,6 +80,8 @@ class Fabric:
     today: Mapping[str, Any] = field(default_factory=lambda: {"base": TODAY})
     """The scheme that runs now, as a table of an experiment's scheme: `base`, and the rows that differ from it."""
     assumed: tuple[str, ...] = field(default=())
+    system: str | None = None
+    """The target of `priolane export` that the switches are configured by; `None`: any."""
 
     @property
     def topology(self) -> Mapping[str, Any]:
@@ -151,6 +155,7 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
         classes=classes,
         today={"base": stated.get("scheme", TODAY), **{row: stated[row] for row in _TODAY_ROWS if row in stated}},
         assumed=tuple(assumed),
+        system=of_switch.get("system"),
     )
 
 
@@ -194,6 +199,8 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
         yield "key `switch.queues` is missing; queues = 3 for three free queues at each port, or --queues 3"
     elif queues is None and not _is_count(switch["queues"]):
         yield f"key `switch.queues`: {switch['queues']!r} is not a number from 1 to {_MOST_QUEUES}"
+    if "system" in switch and switch["system"] not in SYSTEMS:
+        yield f"key `switch.system`: {switch['system']!r} is none of {', '.join(SYSTEMS)}"
     known = {"switch": _SWITCH, "host": {*_HOST_KEYS, *HOST_FEATURES}}
     for part, stated in (("switch", switch), ("host", host)):
         for key in stated.keys() - known[part]:

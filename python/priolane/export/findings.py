@@ -62,7 +62,7 @@ class Findings:
         _once(self.steps.setdefault(step, []), line)
 
     def step_lines(self) -> list[str]:
-        """What to do, one line each, in the order in which it is done."""
+        """The steps, one line each, in the order in which they are done."""
         return [f"{step}: {line}" for step in STEPS for line in self.steps.get(step, [])]
 
     def raise_refusals(self, label: str, *, strict: bool) -> None:

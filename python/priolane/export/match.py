@@ -34,7 +34,7 @@ class Match:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """What a packet is compared by, one after the other: either of its ports, or no port."""
+        """The ports that a packet is compared by, one after the other: either of its two, or none."""
         return ("destination", "source") if self.ports else ("any",)
 
     def address_set(self, version: int) -> str:

@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --least-gain --levels --limiter --load --looks --machines --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -272,10 +272,15 @@ complete -c priolane -n '_shtab_priolane_using export' -s o -l out -x -d 'where 
 complete -c priolane -n '_shtab_priolane_using export' -l strict -d 'refuse what the target would not have exactly as it was simulated'
 complete -c priolane -n '_shtab_priolane_using export' -l ports -x -d 'ports of one switch in place of those of the topology: 48x25Gbps,8x100Gbps, or a CSV with name,rate'
 complete -c priolane -n '_shtab_priolane_using export' -l routing -xka "own best" -d 'routing protocols (DSCP 48 to 63) have a queue of their own, or share the best one (default: own)'
+complete -c priolane -n '_shtab_priolane_using export' -l dscp -x -d 'code points of the queues, the best first, as the other targets of this scheme have them'
+complete -c priolane -n '_shtab_priolane_using export' -l into -x -d 'of sonic: the switch'"'"'s present configuration; writes what to change in it, and the way back'
 complete -c priolane -n '_shtab_priolane_using export' -l qdisc -xka "ets htb" -d 'of tc: ets with RED, or htb for kernels without them, which marks nothing (default: ets)'
 complete -c priolane -n '_shtab_priolane_using export' -l memory -x -d 'of sonic: packet memory of the switch, which pools are compared with'
 complete -c priolane -n '_shtab_priolane_using export' -l headroom -x -d 'of sonic with PFC: the platform'"'"'s pg_profile_lookup.ini'
 complete -c priolane -n '_shtab_priolane_using export' -l cable -x -d 'of --headroom: which of its rows (default: 40m)'
+complete -c priolane -n '_shtab_priolane_using export' -l match -x -d 'of nft: mark these flows alone; port=5000-5010, address=10.0.0.0/8 of the other host, or cgroup=system.slice/a.service (repeatable; flows have to have all)'
+complete -c priolane -n '_shtab_priolane_using export' -l idle -x -d 'of nft: after so many whole seconds without a packet, the bytes of a connection count from zero'
+complete -c priolane -n '_shtab_priolane_using export' -l prefix -x -d 'of sysctl: the addresses of the datacenter, 10.0.0.0/8,fd00::/8, whose routes get the congestion control'
 complete -c priolane -n '_shtab_priolane_using export' -l json -d 'the plan, the files and the lists as JSON'
 complete -c priolane -n '_shtab_priolane_using export' -l set -x -d 'set a key of the experiment, VALUE as in TOML: --set '"'"'time.measure="2s"'"'"' (repeatable)'
 complete -c priolane -n '_shtab_priolane_using export' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'

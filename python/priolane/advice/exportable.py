@@ -1,0 +1,65 @@
+"""The candidates that the user's switches can be configured for (`switch.system`), as `priolane export` would say it.
+
+The limits of each system stand in its target of `priolane.export` and nowhere else: each candidate is exported, and
+those that are refused do not race.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from priolane._core import InputError
+from priolane.advice.candidate import Candidate
+from priolane.advice.feasible import Feasibility
+from priolane.advice.trials import Experiment
+from priolane.experiment import Options
+from priolane.export.deployment import Deployment, Headroom
+from priolane.export.plan import Plan
+from priolane.export.read import read_plan
+from priolane.export.targets import export
+
+# The platform's headroom is what an export asks for, and no limit of the system: any will do here.
+_HEADROOM = Headroom(size=3, xon=1, xoff=2, xon_offset=None)
+
+
+def keep_exportable(
+    experiment: Experiment, chosen: Sequence[Candidate], found: Sequence[Feasibility]
+) -> tuple[list[Candidate], list[Feasibility]]:
+    """The candidates that the switches of the fabric can have, and schemes with the reasons of those that they cannot.
+
+    `experiment` has all of them, and is written. A refused candidate whose scheme has another one that is kept gives no
+    reason.
+    """
+    system = experiment.fabric.system
+    if system is None:
+        return list(chosen), list(found)
+    refused: dict[str, str] = {}
+    kept: list[Candidate] = []
+    for one in chosen:
+        reason = why_not(experiment, one.name, system)
+        if reason is None:
+            kept.append(one)
+        else:
+            refused.setdefault(str(one.rows.get("base", one.name)), reason)
+    bases = {str(one.rows.get("base", one.name)) for one in kept}
+    schemes = [
+        replace(one, reasons=(*one.reasons, refused[one.scheme]))
+        if one and one.scheme in refused and one.scheme not in bases
+        else one
+        for one in found
+    ]
+    return kept, schemes
+
+
+def why_not(experiment: Experiment, name: str, system: str) -> str | None:
+    """The reasons of a system to refuse a scheme of an experiment, as a sentence; `None` if it takes it."""
+    plan = read_plan(experiment.path, Options(schemes=(name,), seeds=1), routing="own", named=None)
+    try:
+        export(system, plan, Deployment(qdisc="ets", headroom=_headroom(plan)))
+    except InputError as error:
+        reasons = [line.removeprefix(f"{name} for {system}: ") for line in str(error).splitlines()]
+        return f"switch.system {system}: {'; '.join(reasons)}"
+    return None
+
+
+def _headroom(plan: Plan) -> dict[int, Headroom]:
+    return {bps // 10**6: _HEADROOM for switch in plan.switches for bps in switch.rates}
