@@ -11,11 +11,11 @@ from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.feasible import Feasibility
 from priolane.advice.trials import Experiment
-from priolane.experiment import Options
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.plan import Plan
 from priolane.export.read import read_plan
 from priolane.export.targets import export
+from priolane.model.experiment import Options
 
 # The platform's headroom is what an export asks for, and no limit of the system: any will do here.
 _HEADROOM = Headroom(size=3, xon=1, xoff=2, xon_offset=None)

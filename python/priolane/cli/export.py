@@ -17,7 +17,7 @@ from priolane.export.present import read_present
 from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
 from priolane.model.definition import experiment_name
-from priolane.model.experiment import Options, experiment_name
+from priolane.model.experiment import Options
 
 
 def add(command: argparse.ArgumentParser) -> None:
