@@ -186,6 +186,10 @@ impl Port {
             return Err(Unfit { what });
         }
         let of_class = std::array::from_fn(|class| discipline.queue_of(class as Class).min(queues - 1));
+        if buffer.ramp.is_some() {
+            let what = "marks with a probability that grows with the queue (ecn.full): the switch marks above a threshold";
+            return Err(Unfit { what: what.to_owned() });
+        }
         let (room, mark) = (Amount::of(buffer.limit), Mark::of(buffer));
         Ok(Self { queues, of_class, service, room, mark })
     }

@@ -159,6 +159,7 @@ impl UserPort {
             limit_scope: scope(self.room.map_or(Backlog::Port, |room| room.per)),
             mark_above: limit(self.mark.map(|mark| mark.above)),
             mark_scope: scope(self.mark.map_or(Backlog::Port, |mark| mark.per)),
+            ramp: None,
         }
     }
 
@@ -229,6 +230,7 @@ mod tests {
             limit_scope: Scope::Queue,
             mark_above: Limit::Packets(7),
             mark_scope: Scope::Port,
+            ramp: None,
         };
         let mark = Some(Mark { above: Amount::Packets(7), per: Backlog::Port });
         let port = UserPort { room: Room::of(&buffer), mark, ..UserPort::fifo() };

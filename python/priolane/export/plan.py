@@ -63,10 +63,15 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Marking:
-    """Thresholds above which packets are marked (ECN), by link rate in bits per second."""
+    """Thresholds above which packets are marked (ECN), by link rate in bits per second.
+
+    With `full`, also by rate, packets are marked with a probability that grows from there to `most` at these backlogs.
+    """
 
     per_queue: bool
     at: Mapping[int, Limit]
+    full: Mapping[int, Limit] = field(default_factory=dict)
+    most: float = 1.0
 
     def threshold(self, bps: int) -> Threshold:
         """That of a link: where it is not stated, in proportion to the next slower rate, or else the slowest."""

@@ -27,7 +27,7 @@ from priolane.export.quantity import Frame
 from priolane.model.experiment import Options, check, network_of
 
 # What Linux calls the congestion controllers that it has.
-_LINUX = {"dctcp": "dctcp", "newreno": "reno"}
+_LINUX = {"cubic": "cubic", "dctcp": "dctcp", "newreno": "reno"}
 _OWN_CLASSES = {"phost": 3}
 _SHARING: dict[str, Sharing] = {"shared": "port", "per_queue": "queue", "push_out": "push_out"}
 _READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
@@ -168,7 +168,8 @@ def _marking(ecn: Mapping[str, Any] | None) -> Marking | None:
     at = ecn["at"]
     if not isinstance(at, Mapping):
         raise InputError(f"port.ecn.at = {at!r} is not known here; state a threshold for each rate")
-    return Marking(per_queue=ecn["per"] == "queue", at=quantity.by_rate(at))
+    full = quantity.by_rate(ecn.get("full", {}))
+    return Marking(per_queue=ecn["per"] == "queue", at=quantity.by_rate(at), full=full, most=ecn.get("p_max", 1.0))
 
 
 def _buffer(of: str | Mapping[str, Any]) -> Buffer:

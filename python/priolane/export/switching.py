@@ -90,6 +90,10 @@ def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none."""
     if plan.marking is None:
         return
+    if plan.marking.full:
+        found.change(
+            f"marks with a probability that grows to {plan.marking.most} at ecn.full", "certain marks above ecn.at"
+        )
     for bps in switch.rates:
         threshold = plan.marking.threshold(bps)
         if threshold.proportion_to is not None:

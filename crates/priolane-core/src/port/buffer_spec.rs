@@ -1,8 +1,14 @@
 //! Buffer and marking thresholds of a port, as scheme files state them.
 
-use super::{Alpha, Buffer, ByRate, DerivedLimit, Scope, SharedBuffer};
-use crate::keys::{Bytes, KeyConflict, Keys};
+use super::{Alpha, Buffer, ByRate, DerivedLimit, Ramp, Scope, SharedBuffer};
+use crate::keys::{Bytes, KeyConflict, Keys, Millionths};
+use crate::quantity::{show_limit, show_rate};
 use crate::units::{Limit, Rate};
+
+/// The probability 1 in millionths.
+const CERTAIN: u32 = 1_000_000;
+/// Bytes that no threshold has.
+const VAST: u64 = 4_000_000_000;
 
 /// The buffer of a port.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
@@ -179,14 +185,59 @@ pub struct Ecn {
     /// Marking threshold for each link rate.
     #[key(required = "at = { \"10Gbps\" = \"65pkt\" }", source = "RFC 8257 §3.1")]
     pub at: ByRate,
+    /// Backlog above which every packet is marked (Kmax), for link rates of `at` (Kmin); other rates follow in proportion.
+    /// Between both, packets are marked with a probability that grows from 0 to `p_max`. Without it, all packets above
+    /// `at` are marked.
+    #[key(default = ByRate::default(), skip_default, source = "DCQCN (SIGCOMM 2015) §3.1; docs/assumptions.md#red")]
+    pub full: ByRate,
+    /// Probability of a mark at the backlog of `full` (Pmax).
+    #[key(default = 1_000_000, skip_default, form = Millionths, range = "(0, 1]", source = "DCQCN (SIGCOMM 2015) §3.1")]
+    pub p_max: u32,
 }
 
 impl Ecn {
     fn check(&mut self) -> Result<(), KeyConflict> {
-        if !self.at.is_empty() {
-            return Ok(());
+        if self.at.is_empty() {
+            return Err(KeyConflict::of("at", "no threshold is set", "at = { \"10Gbps\" = \"65pkt\" }"));
         }
-        Err(KeyConflict::of("at", "no threshold is set", "at = { \"10Gbps\" = \"65pkt\" }"))
+        let is_vast = |&&(_, limit): &&(Rate, Limit)| matches!(limit, Limit::Bytes(bytes) if bytes >= VAST);
+        if let Some(&(rate, limit)) = self.at.entries().iter().find(is_vast) {
+            let what = format!("at {} the threshold is {}", show_rate(rate), show_limit(limit));
+            return Err(KeyConflict::of("at", what, "a threshold below 4 GB"));
+        }
+        if self.full.is_empty() {
+            return match self.p_max {
+                CERTAIN => Ok(()),
+                _ => Err(KeyConflict::of(
+                    "p_max",
+                    "p_max is the probability of a mark at full, and full is not set",
+                    "full = { \"40Gbps\" = \"200kB\" }, or no p_max",
+                )),
+            };
+        }
+        self.check_ramp()
+    }
+
+    /// Checks that the backlogs of `full` are above those of `at`, in the same unit.
+    fn check_ramp(&self) -> Result<(), KeyConflict> {
+        for &(rate, to) in self.full.entries() {
+            let what = match (self.at.get(rate), to) {
+                (Some(Limit::Packets(from)), Limit::Packets(to)) if to > from => continue,
+                (Some(Limit::Bytes(from)), Limit::Bytes(to)) if to > from => continue,
+                (Some(from), to) => {
+                    format!(
+                        "at {} full is {}, and at is {}",
+                        show_rate(rate),
+                        show_limit(to),
+                        show_limit(from)
+                    )
+                }
+                (None, _) => format!("full has {}, and at has not", show_rate(rate)),
+            };
+            let fix = "for rates of at, a larger backlog than there, in the same unit";
+            return Err(KeyConflict::of("full", what, fix));
+        }
+        Ok(())
     }
 
     /// Returns the threshold at links of `rate`.
@@ -197,12 +248,64 @@ impl Ecn {
     /// Adds thresholds for those of `rates` that have none, in proportion to that of the next slower rate that has one, or
     /// else of the slowest, rounded up; returns what it adds.
     pub fn complete(&mut self, rates: &[Rate]) -> Vec<DerivedLimit> {
+        self.full.complete(rates);
         self.at.complete(rates)
     }
 
     /// Returns `buffer` with the marking threshold at a link of `rate`.
     pub fn marking(&self, rate: Rate, buffer: Buffer) -> Buffer {
         let mark_above = self.threshold(rate).unwrap_or(Limit::Unlimited);
-        Buffer { mark_above, mark_scope: self.per, ..buffer }
+        let ramp = self.full.get(rate).map(|full| Ramp { full, most: self.p_max });
+        Buffer { mark_above, mark_scope: self.per, ramp, ..buffer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{Bounds, Form, InTable, KeyError, Value};
+
+    type Entries<'a> = Vec<(&'a str, Value<'a>)>;
+
+    fn read(at: Entries<'_>, full: Option<Entries<'_>>, p_max: Option<f64>) -> Result<Ecn, KeyError> {
+        let full = full.map(|full| ("full", Value::Table(full)));
+        let p_max = p_max.map(|p_max| ("p_max", Value::Float(p_max)));
+        let entries = [("at", Value::Table(at))].into_iter().chain(full).chain(p_max).collect();
+        InTable::read(&Value::Table(entries), &Bounds::ANY)
+    }
+
+    fn at<'a>(rate: &'a str, limit: &'a str) -> Entries<'a> {
+        vec![(rate, Value::Text(limit))]
+    }
+
+    #[test]
+    fn a_ramp_leads_from_at_to_full_and_other_rates_follow_in_proportion() {
+        let mut ecn = read(at("40Gbps", "5kB"), Some(at("40Gbps", "200kB")), Some(0.01)).unwrap();
+        ecn.complete(&[Rate::from_gbps(100)]);
+        let buffer = ecn.marking(Rate::from_gbps(100), Buffer::UNLIMITED);
+        assert_eq!(buffer.mark_above, Limit::Bytes(12_500));
+        assert_eq!(buffer.ramp, Some(Ramp { full: Limit::Bytes(500_000), most: 10_000 }));
+        let step = read(at("40Gbps", "5kB"), None, None).unwrap();
+        assert_eq!(step.marking(Rate::from_gbps(40), Buffer::UNLIMITED).ramp, None);
+    }
+
+    #[test]
+    fn a_threshold_that_no_queue_reaches_is_refused() {
+        let error = read(at("40Gbps", "4GB"), None, None).unwrap_err();
+        assert!(format!("{error:?}").contains("at 40Gbps the threshold is 4GB"), "{error:?}");
+    }
+
+    #[test]
+    fn a_ramp_that_leads_nowhere_is_refused() {
+        let refused = [
+            (Some(at("40Gbps", "5kB")), Some(0.01), "at 40Gbps full is 5kB, and at is 5kB"),
+            (Some(at("40Gbps", "200pkt")), None, "at 40Gbps full is 200pkt, and at is 5kB"),
+            (Some(at("10Gbps", "200kB")), None, "full has 10Gbps, and at has not"),
+            (None, Some(0.01), "p_max is the probability of a mark at full, and full is not set"),
+        ];
+        for (full, p_max, message) in refused {
+            let error = read(at("40Gbps", "5kB"), full, p_max).unwrap_err();
+            assert!(format!("{error:?}").contains(message), "{error:?}");
+        }
     }
 }

@@ -75,6 +75,7 @@ fn buffers() -> impl Iterator<Item = Buffer> {
             limit_scope: scopes[(i + j) % 2],
             mark_above,
             mark_scope: scopes[(i / 2 + j) % 2],
+            ramp: None,
         })
     })
 }
@@ -254,7 +255,7 @@ impl Plain {
     }
 
     fn enqueue(&mut self, packet: &Packet<()>) -> (Admission, Vec<Header>) {
-        let Buffer { limit, limit_scope, mark_above, mark_scope } = self.buffer;
+        let Buffer { limit, limit_scope, mark_above, mark_scope, .. } = self.buffer;
         let mut evicted = Vec::new();
         if self.pushes_out {
             let before = self.waiting.clone();

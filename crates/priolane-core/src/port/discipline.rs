@@ -54,10 +54,22 @@ pub struct Buffer {
     /// The backlog that `limit` applies to.
     pub limit_scope: Scope,
     /// Backlog above which an arriving ECN-capable packet is marked. It includes the arriving packet and excludes
-    /// the packet in transmission (PIAS-NS2 marks after enqueue).
+    /// the packet in transmission (PIAS-NS2 marks after enqueue). Below 4 GB.
     pub mark_above: Limit,
     /// The backlog that `mark_above` applies to.
     pub mark_scope: Scope,
+    /// How likely a mark is above that backlog; `None` for certain.
+    pub ramp: Option<Ramp>,
+}
+
+/// A probability of marks that grows with the backlog, as that of RED on the instantaneous queue (DCQCN §3.1): from 0
+/// at [`Buffer::mark_above`] to `most` at `full`, and 1 above.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ramp {
+    /// Backlog above which every ECN-capable packet is marked, in the unit of the threshold.
+    pub full: Limit,
+    /// The probability at that backlog, in millionths.
+    pub most: u32,
 }
 
 impl Buffer {
@@ -67,6 +79,7 @@ impl Buffer {
         limit_scope: Scope::Port,
         mark_above: Limit::Unlimited,
         mark_scope: Scope::Port,
+        ramp: None,
     };
 }
 

@@ -39,7 +39,7 @@ pub use buffer_spec::{BufferSpec, Ecn};
 pub(crate) use by_rate::in_proportion;
 pub use by_rate::{ByRate, DerivedLimit};
 pub use class_map::{CLASS_IS_QUEUE, ClassMap, QueueOf};
-pub use discipline::{Admission, Buffer, Discipline, PortSink, Scope, SortBy};
+pub use discipline::{Admission, Buffer, Discipline, PortSink, Ramp, Scope, SortBy};
 pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};

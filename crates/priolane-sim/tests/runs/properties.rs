@@ -57,6 +57,7 @@ const MARKING: Buffer = Buffer {
     limit_scope: Scope::Port,
     mark_above: Limit::Packets(12),
     mark_scope: Scope::Port,
+    ramp: None,
 };
 
 #[test]

@@ -64,6 +64,7 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> ScenarioSpec {
         limit_scope: Scope::Port,
         mark_above: Limit::Packets(20),
         mark_scope: Scope::Port,
+        ramp: None,
     };
     let ladder = DemotionThresholds::new(&[threshold], Count::StreamOffset).unwrap();
     let base = window::Config::new(Frame::ETHERNET);

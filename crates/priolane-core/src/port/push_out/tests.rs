@@ -82,6 +82,7 @@ fn marks_count_what_is_left_after_the_eviction() {
         limit_scope: Scope::Port,
         mark_above: Limit::Packets(2),
         mark_scope,
+        ramp: None,
     };
     for (scope, expected) in [(Scope::Port, Admission::Marked), (Scope::Queue, Admission::Queued)] {
         let mut port = PushOut::new(2, IDENTITY, SortBy::Class, limits(scope));

@@ -252,6 +252,7 @@ fn limits_and_marks_may_count_a_queue_by_itself() {
         limit_scope: Scope::Queue,
         mark_above: crate::units::Limit::Packets(1),
         mark_scope: Scope::Queue,
+        ramp: None,
     };
     let weights = QueueWeights::new(&[8, 4, 1]).unwrap();
     let mut port: Wfq<Packet<()>> = Wfq::new(&weights, IDENTITY, SortBy::Class, buffer);

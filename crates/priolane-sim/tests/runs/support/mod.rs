@@ -339,6 +339,7 @@ impl Draw {
                 Limit::Bytes(9_000),
             ]),
             mark_scope: self.pick(&[Scope::Port, Scope::Queue]),
+            ramp: None,
         }
     }
 
