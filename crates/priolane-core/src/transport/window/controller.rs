@@ -125,6 +125,10 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// and [`Self::on_sent`].
     const PACED: bool = false;
 
+    /// Whether it asks to be called at instants of its own. Only then does the transport call [`Self::wake`] and
+    /// [`Self::on_wake`].
+    const TIMED: bool = false;
+
     /// The rank of its packets. Default: the bytes left from the packet on.
     const RANK: Rank = Rank::BytesLeft;
 
@@ -164,6 +168,18 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Called when a reply to a probe arrives, possibly late or twice. Default: does nothing.
     fn on_probe_answer(&mut self, answer: &ProbeReply) {
         let _ = answer;
+    }
+
+    /// Returns when [`Self::on_wake`] is due, as of the last call that changed something; `Time::NEVER` for never.
+    /// Default: never.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Called at the instant of [`Self::wake`], or later by a real host whose timer is late; the answer of that method
+    /// is then above `now`. Default: does nothing.
+    fn on_wake(&mut self, now: Time) {
+        let _ = now;
     }
 
     /// Called when the class of the flow's packets changes. Default: does nothing.

@@ -436,10 +436,25 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
                 self.refresh(slot);
             }
         }
+        if C::TIMED {
+            self.on_own_timer(slot, cx.now);
+        }
         if C::PACED {
             self.on_pacing_timer(slot, cx);
         }
         self.flows.arm_sender(slot);
+    }
+
+    /// Calls the controller if the instant that it asked for has come.
+    fn on_own_timer(&mut self, slot: u32, now: Time) {
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        if sender.controller.wake() > now {
+            return;
+        }
+        sender.controller.on_wake(now);
+        debug_assert!(sender.controller.wake() > now, "it would be called forever");
+        sender.refresh_pacing(now);
+        self.refresh(slot);
     }
 
     /// Handles an opened gate: data or a probe may be sent.

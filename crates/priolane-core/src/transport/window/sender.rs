@@ -187,7 +187,8 @@ impl<C: CongestionControl> HasTimer for Sender<C> {
     #[inline]
     fn due(&self) -> Time {
         let due = self.deadline.min(self.report_at);
-        if C::PACED { due.min(self.gate_at()) } else { due }
+        let due = if C::PACED { due.min(self.gate_at()) } else { due };
+        if C::TIMED { due.min(self.controller.wake()) } else { due }
     }
 
     #[inline]
