@@ -109,9 +109,10 @@ def test_ladders_need_queues_and_dscp_and_sizes_only_where_they_are_known(tmp_pa
     assert not any(name.startswith("size") for name in able)
     assert {"size2_class", "size3_class"} <= names(FABRIC + "[host]\nsizes_known = true\n")
     for without in (FABRIC + "[host]\ndscp = false\n", FABRIC.replace("queues = 3", "queues = 1")):
-        assert names(without) == {"newreno", "dctcp", "dctcp_k0_5", "dctcp_k2", "dctcp_iw3", "dctcp_iw40"}
+        assert names(without) == {"newreno", "cubic", "dctcp", "dctcp_k0_5", "dctcp_k2", "dctcp_iw3", "dctcp_iw40"}
     # Hosts that may not choose a congestion control run NewReno, whose packets are not marked.
     assert names(FABRIC + "[host]\ncongestion_control = false\ndscp = false\n") == {
+        "cubic",
         "newreno",
         "newreno_iw3",
         "newreno_iw40",

@@ -17,6 +17,7 @@ from priolane.advice.feasible import requires, shipped
 # The steps of shipped schemes from NewReno in one queue, by what papers change: `+` parts them.
 FROM_NEWRENO = {
     "newreno": "",
+    "cubic": "congestion_control",
     "dctcp": "switch_marking+congestion_control",
     "ns3_dctcp": "switch_marking+congestion_control",
     "d2tcp": "switch_marking+congestion_module",
@@ -24,6 +25,7 @@ FROM_NEWRENO = {
     "paccp_dctcp": "switch_marking+congestion_module",
     "swift": "congestion_module",
     "ledbat": "congestion_module",
+    "dcqcn": "switch_marking+switch_feature+congestion_module",
     "timely": "switch_feature+congestion_module",
     "hpcc": "switch_feature+congestion_module",
     "physical_swift": "switch_queue+switch_feature+congestion_module",

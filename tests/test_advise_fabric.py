@@ -150,7 +150,7 @@ def test_what_is_possible_follows_what_switches_hosts_and_flows_have(tmp_path: P
     flows = read_flows(write_recorded(tmp_path))
     found = {one.scheme: one for one in feasible.feasible(read_fabric(write_fabric(tmp_path)), flows)}
     assert set(found) == {entry["name"] for entry in json.loads(_core.catalogue())["schemes"]}
-    assert {name for name, one in found.items() if one} == {"newreno", "dctcp", "nos2", "pias", "es8"}
+    assert {name for name, one in found.items() if one} == {"newreno", "cubic", "dctcp", "nos2", "pias", "es8"}
     assert found["hpcc"].reasons[0].startswith("no switch here writes telemetry")
     assert any("takes 8 queues" in reason for reason in found["top"].reasons)
     assert found["srpt"].is_bound

@@ -45,7 +45,9 @@ def everywhere(reason: str, **others: str) -> dict[str, str]:
 REFUSED: dict[str, dict[str, str]] = {
     "aequitas": {"sonic": BY_PORT, "eos": BY_PORT, "nxos": BY_PORT, "junos": JUNOS_ECN},
     "aifo_swift": everywhere(AIFO, nft=NOT_ALONE, sysctl=NO_TCP),
+    "cubic": {"nft": ONE_CLASS},
     "d2tcp": {"junos": JUNOS_ECN, "nft": ONE_CLASS, "sysctl": NO_TCP},
+    "dcqcn": {"sonic": HEADROOM, "junos": JUNOS_ECN, "tc": NO_PFC, "nft": ONE_CLASS, "sysctl": NO_TCP},
     "dctcp": {"junos": JUNOS_ECN, "nft": ONE_CLASS},
     "es8": {
         "sonic": NINE_QUEUES,

@@ -158,6 +158,17 @@ def test_every_target_says_how_to_load_to_verify_and_to_go_back(experiment: Path
         assert list(dict.fromkeys(steps)) == ["load", "verify", "roll back"], target
 
 
+def test_sysctl_writes_options_of_cubic_where_they_are_not_those_of_linux(experiment: Path) -> None:
+    usual = export_plans.run("sysctl", export_plans.make(experiment, "cubic"))
+    assert "net.ipv4.tcp_congestion_control = cubic\n" in usual.files["sysctl.conf"]
+    # 0.4 is 41 * 10 / 1024, and 0.7 is 717 / 1024.
+    assert "modprobe.conf" not in usual.files
+    keys = {"beta": "0.5", "c": "0.8", "fast_convergence": "false", "hystart": "false"}
+    own = tuple((f"scheme.%s.transport.{key}", value) for key, value in keys.items())
+    text = export_plans.run("sysctl", export_plans.make(experiment, "cubic", own)).files["modprobe.conf"]
+    assert "options tcp_cubic bic_scale=82 beta=512 fast_convergence=0 hystart=0\n" in text
+
+
 def test_dcb_names_every_code_point_that_is_not_the_default(experiment: Path) -> None:
     text = export_plans.run("dcb", export_plans.make(experiment, "timely")).files["dcb.sh"]
     assert " 0:0 40:1 48:7 49:7 " in text

@@ -37,7 +37,7 @@ _SOLVERS = {"es": "as many flows in each level", "opt": "the least mean time in 
 _FAMILY = "by bytes sent"
 PUBLISHED = "pias"
 """The ladder whose thresholds were published, and not solved for the flows."""
-_SIMPLE = ("newreno", "dctcp")
+_SIMPLE = ("newreno", "cubic", "dctcp")
 # Ports whose buffer other ports cannot share.
 _OWN_ROOM = ("pifo", "aifo", "sp_pifo")
 

@@ -50,7 +50,7 @@ _DEFAULTS = {
 CLASSES: Mapping[str, Any] = {"small": {"below": "100kB"}, "bulk": {"above": "1MB"}}
 _TOP = {"topology", "switch", "host", "metrics", "frame", "host_delay", "delay_noise", "today"}
 TODAY = "newreno"
-"""The scheme that is taken to run now where nothing is stated: the congestion control that Cubic is closest to."""
+"""The scheme that is taken to run now where nothing is stated; CUBIC is close to it, and is `scheme = "cubic"`."""
 _TODAY_ROWS = ("transport", "assign", "host", "port", "admit", "nic")
 SYSTEMS = ("sonic", "eos", "nxos", "junos", "dcb", "tc")
 """The systems of switches, named as targets of `priolane export`."""

@@ -43,6 +43,7 @@ FLOWS = {
 }
 TRANSPORTS: Mapping[str, tuple[str, ...]] = {
     "newreno": (),
+    "cubic": (),
     "dctcp": ("ecn", "congestion_control"),
     "paccp": ("prices", "congestion_module"),
     "paccp_dctcp": ("prices", "ecn", "congestion_module"),
@@ -54,6 +55,7 @@ TRANSPORTS: Mapping[str, tuple[str, ...]] = {
     "prioplus_swift": ("congestion_module", "dscp"),
     "prioplus_ledbat": ("congestion_module", "dscp"),
     "timely": ("congestion_module",),
+    "dcqcn": ("ecn", "congestion_module"),
     "phost": ("user_stack", "sizes_known"),
     "ndp": ("user_stack",),
     "homa": ("kernel_module", "sizes_known"),

@@ -1,9 +1,9 @@
-"""Linux's TCP as the scheme's transport: `routes.sh`, `sysctl.conf`, and module options of DCTCP.
+"""Linux's TCP as the scheme's transport: `routes.sh`, `sysctl.conf`, and module options of DCTCP and CUBIC.
 
 Congestion control and timeouts are those of routes to the datacenter: DCTCP is not for the Internet (RFC 8257), and
 neither is a short timeout. What Linux has no metric of routes for is the whole host's. Each key of the transport is
 set, is what Linux does anyway, or is listed. What Linux does: Documentation/networking/ip-sysctl.rst,
-net/ipv4/tcp_dctcp.c and tcp_input.c.
+net/ipv4/tcp_dctcp.c, tcp_cubic.c and tcp_input.c.
 """
 
 import math
@@ -20,6 +20,9 @@ from priolane.export.plan import Plan
 _US, _MS, _S = 10**6, 10**9, 10**12
 _DCTCP_ALPHA = 1024
 _MOST_SHIFT = 10
+# CUBIC's keys as options of its module, and how many parts of 1 each counts; C is `bic_scale * 10 / 1024`.
+_CUBIC = {"c": ("bic_scale", 102.4), "beta": ("beta", 1_024), "fast_convergence": ("fast_convergence", 1)}
+_CUBIC_DEFAULTS = {"bic_scale": 41, "beta": 717, "fast_convergence": 1}
 _RTO_MAX_MS = (1_000, 120_000)
 
 
@@ -32,7 +35,7 @@ class _Settings:
 
 
 def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
-    """routes.sh, sysctl.conf where something is the whole host's, and modprobe.conf with DCTCP."""
+    """routes.sh, sysctl.conf where something is the whole host's, and modprobe.conf with options of a module."""
     host = plan.host
     if host.congestion_control is None:
         found.refuse(f"Linux has no congestion control `{host.transport}`: export hosts has its parameters")
@@ -50,10 +53,11 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     values = _Settings()
     module: dict[str, int] = {}
     _note_ecn(plan, found)
+    own = _cubic if host.congestion_control == "cubic" else _dctcp
     for key, value in host.parameters.items():
         setter = _SETTERS.get(key)
         if setter is None:
-            _dctcp(key, value, module, found)
+            own(key, value, module, found)
         else:
             setter(value, values, found)
     _set_marking(plan, values, found)
@@ -232,4 +236,20 @@ def _dctcp(key: str, value: Any, module: dict[str, int], found: Findings) -> Non
         if value != "proportional":
             found.change(f'reduction "{value}"', "Linux takes the window down over a round trip (RFC 6937)")
     else:
+        found.omit(f"transport.{key} = {value}: not known to export")
+
+
+def _cubic(key: str, value: Any, module: dict[str, int], found: Findings) -> None:
+    """A key of CUBIC's own, or one that is not known; what Linux has by default is not written."""
+    if key in _CUBIC:
+        name, parts = _CUBIC[key]
+        known = round(value * parts)
+        if known != _CUBIC_DEFAULTS[name]:
+            module[name] = known
+    elif key == "hystart":
+        if not value:
+            module["hystart"] = 0
+            return
+        found.change("slow start ends by HyStart++ (RFC 9406)", "Linux's HyStart also ends it by trains of ACKs")
+    elif not key.startswith("hystart_"):
         found.omit(f"transport.{key} = {value}: not known to export")

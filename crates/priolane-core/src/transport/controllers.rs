@@ -69,6 +69,10 @@ controllers! {
     PrioPlusLedbat: prioplus::PrioPlus<ledbat::Ledbat>;
     /// TIMELY.
     Timely: super::timely::Timely;
+    /// CUBIC.
+    Cubic: super::cubic::Cubic;
+    /// DCQCN.
+    Dcqcn: super::dcqcn::Dcqcn;
 }
 
 impl Controller {

@@ -5,7 +5,9 @@
 
 mod common;
 mod controllers;
+pub mod cubic;
 pub mod d2tcp;
+pub mod dcqcn;
 pub mod dctcp;
 pub mod delay;
 mod endpoint_user;

@@ -6,8 +6,11 @@ use priolane_core::assign::{Count, DemotionThresholds};
 use priolane_core::endpoint::{Endpoint, Event, FlowSpec, LocalClock, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
+use priolane_core::keys::with_defaults;
 use priolane_core::packet::{Frame, Kind};
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::cubic::{self, Cubic};
+use priolane_core::transport::dcqcn::{self, Dcqcn};
 use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::{self, NewReno};
 use priolane_core::transport::paccp::{self, Avoidance, Paccp, RttOf};
@@ -170,6 +173,33 @@ fn new_reno_delivers_everything_once() {
 fn dctcp_delivers_everything_once_with_alpha_in_range() {
     for case in 0..rounds(360, 3_600) {
         storm::<Dctcp>(case, DCTCP, |c| assert!((0.0..=1.0).contains(&c.alpha()), "alpha {}", c.alpha()));
+    }
+}
+
+/// With a rise of 5 us, HyStart++ leaves its standard phase in many cases.
+#[test]
+fn cubic_delivers_everything_once() {
+    let usual: cubic::Config = with_defaults(&[]);
+    let rise = Span::from_us(5);
+    let hystart = cubic::hystart::Config { hystart_min_rise: rise, hystart_samples: 2, ..usual.slow_start };
+    let mut retransmits = 0;
+    for case in 0..rounds(360, 3_600) {
+        let config = cubic::Config { slow_start: hystart, ..usual };
+        let net = storm::<Cubic>(case, config, |_| ());
+        retransmits += net.completed().iter().map(|report| report.retransmits).sum::<u32>();
+    }
+    assert!(retransmits > 1_000, "{retransmits}");
+}
+
+/// Marks of up to all packets take rates down to their floor, from which timers and bytes raise them.
+#[test]
+fn dcqcn_delivers_everything_once() {
+    for preset in [dcqcn::Preset::Paper, dcqcn::Preset::Connectx, dcqcn::Preset::Hpcc] {
+        let config =
+            dcqcn::Config { min_rate: Rate::from_bps(100_000_000).unwrap(), ..dcqcn::Config::of(preset) };
+        for case in 0..rounds(120, 1_200) {
+            storm::<Dcqcn>(case, config, |_| ());
+        }
     }
 }
 

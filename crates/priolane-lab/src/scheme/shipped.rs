@@ -14,6 +14,7 @@ macro_rules! shipped {
 
 shipped!(
     "newreno",
+    "cubic",
     "dctcp",
     "nos2",
     "pias",
@@ -29,6 +30,7 @@ shipped!(
     "d2tcp",
     "hpcc",
     "timely",
+    "dcqcn",
     "pfabric",
     "phost",
     "ndp",

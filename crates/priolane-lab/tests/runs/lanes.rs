@@ -90,8 +90,19 @@ fn flows_under_way_take_the_tokens_or_the_channel_of_their_new_class() {
 
 /// Every transport whose senders report on flows under way.
 fn reporting() -> Vec<String> {
-    let on_window =
-        ["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "timely"];
+    let on_window = [
+        "newreno",
+        "cubic",
+        "dctcp",
+        "paccp",
+        "paccp_dctcp",
+        "d2tcp",
+        "swift",
+        "ledbat",
+        "hpcc",
+        "timely",
+        "dcqcn",
+    ];
     let by_queue = on_window.map(|kind| format!("base = \"firapam\"\ntransport = {{ kind = {kind:?} }}\n"));
     let ledbat = PRIOPLUS.replace("prioplus_swift", "prioplus_ledbat");
     let own = [TOP, PRIOPLUS, &ledbat, "base = \"pfabric\"\n"].map(str::to_owned);

@@ -10,14 +10,15 @@ use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::{Control, ThresholdSet, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
+use priolane_core::keys::with_defaults;
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, SortBy};
+use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, Ramp, SortBy};
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
-use priolane_core::transport::{Controller, Transport, timely};
+use priolane_core::transport::{Controller, Transport, cubic, dcqcn, timely};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::Drive;
@@ -262,6 +263,36 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
     let busy = exceeds(totals.0 as u64, 2_500) && exceeds(totals.1, 2_500) && exceeds(totals.2, 2_500);
     assert!(busy && exceeds(totals.3, 300), "{totals:?}");
+}
+
+/// The random experiments on the window machine, with controllers that no other of them has.
+#[test]
+fn both_engines_leave_the_same_under_cubic_and_dcqcn_on_ports_that_mark_by_chance() {
+    let usual: cubic::Config = with_defaults(&[]);
+    let rise = Span::from_us(3);
+    let slow_start =
+        cubic::hystart::Config { hystart_min_rise: rise, hystart_samples: 2, ..usual.slow_start };
+    let connectx = dcqcn::Config::of(dcqcn::Preset::Connectx);
+    let (mut ran, mut marks) = (0, 0);
+    for seed in 0..rounds(60, 1_000) {
+        let mut scenario = random(seed);
+        let Transport::Window { controller, .. } = &mut scenario.transport else { continue };
+        *controller = if seed.is_multiple_of(2) {
+            Controller::Cubic(cubic::Config { slow_start, ..usual })
+        } else {
+            Controller::Dcqcn(dcqcn::Config { cnp_interval: Span::from_us(20), ..connectx })
+        };
+        let ramp = Some(Ramp { full: Limit::Packets(10), most: 800_000 });
+        scenario.ports.iter_mut().for_each(|port| {
+            port.buffer = Buffer { mark_above: Limit::Packets(3), ramp, ..port.buffer };
+        });
+        let window = outcome(&scenario, drive(Engine::Window));
+        assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
+        assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
+        ran += 1;
+        marks += window.ports.iter().map(|port| port.marked).sum::<u64>();
+    }
+    assert!(ran > 30 && marks > 500, "{ran} {marks}");
 }
 
 #[test]

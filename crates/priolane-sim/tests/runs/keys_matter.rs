@@ -288,6 +288,22 @@ fn settings_of_transport(name: &str) -> Vec<(&'static str, f64, InMemory)> {
             vec![("late acks", 0.004, late), ("timeouts", 0.2, timeouts.with("handshake", "1rtt".into()))]
         }
         "swift" | "d2tcp" => vec![("timeouts", 0.2, base)],
+        "dcqcn" => {
+            let early = base.clone().with("recovery_stages", 1.into()).with("byte_counter", "3kB".into());
+            let kept = base.clone().with("preset", "connectx".into());
+            vec![
+                ("early", 0.004, early.with("rate_timer", "2us".into()).with("cnp_interval", "1us".into())),
+                ("connectx", 0.004, kept),
+            ]
+        }
+        "cubic" => {
+            // The cubic function counts at 20 us if C is 5,000^3 times that of 100 ms.
+            let steep = base.clone().with("c", WrittenValue::Float(1e12));
+            let sensitive =
+                base.with("hystart_min_rise", "0.5us".into()).with("hystart_max_rise", "100us".into());
+            let judged = sensitive.with("hystart_samples", 2.into()).with("hystart_rounds", 2.into());
+            vec![("steep", 0.03, steep), ("delays", 0.0005, judged.with("ack_every", 4.into()))]
+        }
         "prioplus_swift" | "prioplus_ledbat" => {
             let classes = base.clone().with("priorities", 3.into());
             let released = base.clone().with("variant", "released".into());
