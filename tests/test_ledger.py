@@ -18,6 +18,7 @@ from priolane.model import folders
 from priolane.results.report import Source, Verdict
 from priolane.results.results import Results, load
 from priolane.study import catalogue
+from priolane.study.outcomes import outcome
 from priolane.study.record import READINGS, read_record, write_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
@@ -169,3 +170,20 @@ def test_the_list_has_the_counts_of_the_record(
     assert "2 claims: 2 reproduced, 2 undecided, 1 contradicted of then 5 claims (quick, 2 seeds)" in shown
     assert "2 claims: none recorded" in shown
     assert core.ran == []
+
+
+def test_the_list_as_json_has_the_outcome_of_each_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "nos2/fig1", "--list", "--json"]) == 0
+    (figure,) = json.loads(capsys.readouterr().out)
+    record = read_record("nos2/fig1")
+    assert record is not None
+    assert (figure["reproduce"], figure["recorded"]["size"]) == ("nos2/fig1", record.size)
+    stated = [(claim["section"], claim["says"], claim["verdict"], claim["outcome"]) for claim in figure["claims"]]
+    assert stated == [
+        (claim["section"], claim["says"], claim["verdict"], outcome(claim).value) for claim in record.claims
+    ]
+
+
+def test_json_without_a_list_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "nos2/fig6", "--json"]) == 2
+    assert "--json belongs to --list" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from markdown_text import code, table
 import ledger
 import reading_ledger
 from priolane.model import folders
+from priolane.results.cause import Cause
 from priolane.results.report import Source, Verdict
 from priolane.study.record import READINGS, RECORD, Record, counts_text
 
@@ -36,6 +37,16 @@ def record_of(figure: str) -> Record | None:
 def counts() -> str:
     """The table of counts per paper."""
     return ledger.counts(records())
+
+
+def outcomes() -> str:
+    """The table of the outcomes of claims by paper."""
+    return ledger.outcomes(records())
+
+
+def causes() -> str:
+    """The table of causes of the claims that do not hold."""
+    return ledger.causes(records())
 
 
 def undecided() -> str:
@@ -86,6 +97,9 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
     verdict = claim["verdict"]
     reason = f"<br>{html.escape(claim['reason'])}" if claim["reason"] else ""
     alone = f"<br>alone: {claim['alone']}" if claim["alone"] != verdict else ""
+    cause = Cause.of(claim.get("cause"))
+    why = "" if cause is None else f"<br>{html.escape(str(cause))}"
+    fitted = f"<br>fitted: {html.escape(claim['fitted'])}" if claim.get("fitted") else ""
     own = " (ours)" if claim["source"] == Source.OURS.value else ""
     section = f"<em>{html.escape(claim['section'])}{own}</em>"
     cells = [
@@ -93,7 +107,7 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
         f"{section}: {html.escape(claim['says'])}",
         html.escape(claim["asked"]),
         _measured(claim["compared"] or claim["measured"]),
-        f"{pill(verdict)}{reason}{alone}",
+        f"{pill(verdict)}{reason}{alone}{why}{fitted}",
     ]
     data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
     name = f' id="{anchor}"' if anchor else ""

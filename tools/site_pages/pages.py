@@ -29,6 +29,8 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "tests": evidence_pages.tests,
     "counts": ledger_pages.counts,
     "claims": ledger_pages.claims,
+    "outcomes": ledger_pages.outcomes,
+    "causes": ledger_pages.causes,
     "undecided": ledger_pages.undecided,
     "records": ledger_pages.runs,
     "readings": ledger_pages.by_reading,

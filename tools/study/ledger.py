@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import causes as causes_of_files
 from priolane.model import folders
+from priolane.results.cause import CauseKind
 from priolane.results.estimate import Estimate
 from priolane.results.report import Source, Verdict
 from priolane.study import catalogue
+from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, tally
 from priolane.study.record import RECORD, Record, records
 
 ROOT = Path(__file__).parent.parent.parent
@@ -28,6 +31,17 @@ _NOT_SEEDS = {
     "monotone": "the means are not monotone: more seeds decide only if they become so",
     "load": "the offered load is not the requested one",
     "same_count": "all seeds have the same value",
+}
+
+_NO_CAUSE = "no cause is known"
+# In a sentence after a number.
+_ARE = {
+    Outcome.REPRODUCED: "are reproduced",
+    Outcome.UNDER_A_READING: "are reproduced under another stated reading",
+    Outcome.IMPOSSIBLE: "are impossible as printed",
+    Outcome.FAILS: "do not hold",
+    Outcome.UNDECIDED: "are undecided",
+    Outcome.FITTED: "are numbers that a parameter was fitted to",
 }
 
 
@@ -50,12 +64,50 @@ def counts(found: Sequence[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def outcomes(found: Sequence[Record]) -> str:
+    """The outcomes of the claims of the papers: a row for each paper, then for headlines, orders and magnitudes."""
+    kinds = list(Outcome)
+    lines = [f"| claims of | {' | '.join(kind.value for kind in kinds)} |", "|---" * (1 + len(kinds)) + "|"]
+    for paper, name in NAMES.items():
+        own = tally(claim for record in found if _paper(record) == paper for claim in _of_paper(record))
+        lines.append(f"| {name} | {' | '.join(str(own[kind]) for kind in kinds)} |")
+    asked = [pair for record in _of_papers(found) for pair in by_question(record.claims)]
+    for question in Asks:
+        own = tally(claim for asks, claim in asked if asks is question and claim["source"] == Source.PAPER.value)
+        lines.append(f"| all, {question.value} | {' | '.join(str(own[kind]) for kind in kinds)} |")
+    return "\n".join(lines) + "\n"
+
+
+def causes(found: Sequence[Record]) -> str:
+    """The causes of the papers' claims that do not hold."""
+    kinds: list[CauseKind | None] = [*CauseKind, None]
+    words = [_NO_CAUSE if kind is None else kind.words for kind in kinds]
+    lines = [f"| claims of | {' | '.join(words)} |", "|---" * (1 + len(kinds)) + "|"]
+    for paper, name in NAMES.items():
+        own = causes_of_failures(claim for record in found if _paper(record) == paper for claim in _of_paper(record))
+        lines.append(f"| {name} | {' | '.join(str(own[kind]) for kind in kinds)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _paper(record: Record) -> str:
+    return record.figure.partition("/")[0]
+
+
+def _of_papers(found: Sequence[Record]) -> list[Record]:
+    return [record for record in found if _paper(record) in NAMES]
+
+
+def _of_paper(record: Record) -> list[Mapping[str, Any]]:
+    """The claims of a record that its paper makes."""
+    return [claim for claim in record.claims if claim["source"] == Source.PAPER.value]
+
+
 def sentence(found: Sequence[Record]) -> str:
-    """The number of claims of the papers with each verdict."""
-    of_papers = [record for record in found if record.figure.partition("/")[0] in NAMES]
-    tally = _sum(record.counts(Source.PAPER) for record in of_papers)
-    shown = [f"{tally[verdict]} are {verdict.value}" for verdict in Verdict if tally[verdict]]
-    return f"Of {tally.total()} claims in {len(of_papers)} figures of five papers, {', '.join(shown)}.\n"
+    """The number of claims of the papers with each outcome."""
+    of_papers = _of_papers(found)
+    total = tally(claim for record in of_papers for claim in _of_paper(record))
+    shown = [f"{total[outcome]} {_ARE[outcome]}" for outcome in Outcome if total[outcome]]
+    return f"Of {total.total()} claims in {len(of_papers)} figures of five papers, {', '.join(shown)}.\n"
 
 
 def undecided(found: Sequence[Record]) -> str:
@@ -113,8 +165,8 @@ def _by_paper() -> Iterator[tuple[str, list[catalogue.PaperFigure]]]:
 
 def _sum(tallies: Iterable[Counter[Verdict]]) -> Counter[Verdict]:
     total: Counter[Verdict] = Counter()
-    for tally in tallies:
-        total.update(tally)
+    for own in tallies:
+        total.update(own)
     return total
 
 
@@ -128,7 +180,9 @@ def estimate_text(item: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Writes the sentence."""
+    """Takes the causes of the experiment files into the records, and writes the sentence."""
+    for figure in causes_of_files.refresh():
+        print(f"{figure}: causes")
     found = shipped()
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     print(f"README.md: verdicts of {len(found)} figures")

@@ -24,6 +24,7 @@ from priolane.results.report import Verdict
 from priolane.storage.directory import PAGE_FILE
 from priolane.storage.object_store import display_name
 from priolane.study import catalogue
+from priolane.study.outcomes import outcome
 from priolane.study.record import counts_text, read_record
 from priolane.study.recorded import recorded
 from priolane.text.command_line import command_line, path_word
@@ -53,6 +54,11 @@ def add(command: argparse.ArgumentParser) -> None:
         "cost; runs nothing",
     )
     command.add_argument(
+        "--json",
+        action="store_true",
+        help="with --list: every claim with its recorded verdict, its cause, and what became of it, as JSON",
+    )
+    command.add_argument(
         "--record",
         type=arguments.output,
         metavar="DIR",
@@ -69,7 +75,10 @@ def execute(chosen: argparse.Namespace) -> int:
     """Reproduces the named items."""
     options = arguments.options(chosen)
     if chosen.list:
-        return _list(_wanted(chosen.names) if chosen.names else catalogue.figures(), options)
+        listed = _wanted(chosen.names) if chosen.names else catalogue.figures()
+        return _list_json(listed, options) if chosen.json else _list(listed, options)
+    if chosen.json:
+        raise InputError("--json belongs to --list: `priolane reproduce --list --json`")
     if not chosen.names:
         raise InputError(
             "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
@@ -232,6 +241,40 @@ def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> int:
         rows.append([item.key, item.name, item.about, state, cost])
     show.table(["reproduce", "item", "about", "recorded verdicts", "cost"], rows, _LIST_WIDTH)
     return 0
+
+
+def _list_json(items: Iterable[catalogue.PaperFigure], options: Options) -> int:
+    """Every figure with its claims: what the file states of each, and what is recorded."""
+    show.json_lines([_figure_json(item, options) for item in items])
+    return 0
+
+
+def _figure_json(item: catalogue.PaperFigure, options: Options) -> dict[str, Any]:
+    about = {"reproduce": item.key, "item": item.name, "about": item.about, "state": item.state}
+    if item.experiment is None:
+        return about
+    found = check(item.experiment, options)
+    record = read_record(item.key)
+    recorded_claims = {} if record is None else {(claim["section"], claim["says"]): claim for claim in record.claims}
+    claims = [
+        _claim_json(claim, recorded_claims.get((claim["section"], claim["says"])))
+        for claim in found["merged"].get("claim", [])
+    ]
+    size = None if record is None else {"size": record.size, "command": record.command, "results": record.results}
+    cost = {key: found.get(key) for key in ("packet_hops", "seconds")}
+    return {**about, "cost": cost, "recorded": size, "claims": claims}
+
+
+def _claim_json(stated: Mapping[str, Any], kept: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A claim of a file; `verdict` and `outcome` are null where the record does not have it."""
+    both = {} if kept is None else {**kept, "cause": stated.get("cause"), "fitted": stated.get("fitted")}
+    return {
+        **{key: stated[key] for key in ("section", "says", "source")},
+        "cause": stated.get("cause"),
+        "fitted": stated.get("fitted"),
+        "verdict": None if kept is None else kept["verdict"],
+        "outcome": outcome(both).value if both else None,
+    }
 
 
 def _recorded(figure: str, claims: int) -> str:

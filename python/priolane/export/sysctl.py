@@ -189,7 +189,7 @@ def _nothing(value: Any, values: _Settings, found: Findings) -> None:
 
 def _note_steps(values: _Settings, module: Mapping[str, int], found: Findings) -> None:
     if module:
-        found.do("load", "modprobe.conf to /etc/modprobe.d/priolane.conf, then modprobe tcp_dctcp")
+        found.do("load", "modprobe.conf to /etc/modprobe.d/priolane.conf, then modprobe the module that it names")
     if values.sysctl:
         keys = " ".join(values.sysctl)
         found.do("load", f"sysctl {keys} > before.conf")

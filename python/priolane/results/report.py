@@ -12,6 +12,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.results.axes import in_numbers, spans_decades, with_scale
+from priolane.results.cause import Cause
 from priolane.results.estimate import Average, Estimate
 from priolane.results.kinds import TIME, kind_of
 from priolane.results.numbers import format_value, short
@@ -151,6 +152,10 @@ class Claim:
     seeds_needed: tuple[int | None, int | None] | None = None
     # Whether the figure is about this claim.
     leads: bool = False
+    # Why it comes out as it does, as the experiment states it; `None` where nothing is stated.
+    cause: Cause | None = None
+    # The parameter that was fitted to its number; empty for all others.
+    fitted: str = ""
 
     @property
     def word(self) -> str:
@@ -374,6 +379,8 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         flags=tuple(_flag(flag) for flag in value["flags"]),
         seeds_needed=_seeds_needed(value),
         leads=value["lead"],
+        cause=Cause.of(value.get("cause")),
+        fitted=value.get("fitted") or "",
     )
 
 

@@ -34,7 +34,8 @@ _CLAIM = members(
         **_DECISION,
         "lead": flag,
         "flags": many(_FLAG),
-    }
+    },
+    {"cause": optional(by_name(text)), "fitted": optional(text)},
 )
 # The numbers of each kind of claim.
 _ASKED = {

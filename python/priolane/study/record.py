@@ -167,10 +167,17 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "reason_code": claim.reason_code,
         "seeds_needed": claim.seeds_needed,
         "lead": claim.leads,
+        **_stated(claim),
         "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],
         "measured": [_measured(item) for item in claim.measured],
         "compared": [_compared(item) for item in claim.contrasts],
     }
+
+
+def _stated(claim: Claim) -> dict[str, Any]:
+    """The cause of a claim and the parameter that was fitted to it, of these what its experiment states."""
+    cause = {} if claim.cause is None else {"cause": claim.cause.as_json()}
+    return cause | ({"fitted": claim.fitted} if claim.fitted else {})
 
 
 def _brief_claim(claim: Claim) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from priolane.results.cause import Cause
 from priolane.results.estimate import Average, Estimate
 from priolane.results.report import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
 
@@ -31,6 +32,8 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         flags=tuple(Flag(flag["kind"], flag["says"]) for flag in value["flags"]),
         seeds_needed=None if low_high is None else (low_high[0], low_high[1]),
         leads=value["lead"],
+        cause=Cause.of(value.get("cause")),
+        fitted=value.get("fitted", ""),
     )
 
 

@@ -10,6 +10,7 @@ _ABBREVIATIONS = ("fct", "cct")
 _WORDS = {
     "deadline_meet_ratio": "the share of deadlines met",
     "deadline_miss_rate": "the share of deadlines missed",
+    "deadline_miss_share": "the share of late flows",
     "fct_ratio": "relative mean FCT",
     "flow_share": "the share of flows",
     "jain": "Jain's index",

@@ -93,6 +93,7 @@ complete -c priolane -n '_shtab_priolane_using check' -l full -d 'the file'"'"'s
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a reproduce -d 'run a paper'"'"'s figure and compare it with what the paper says'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figure and table, or those that PAPER/FIG names, its claims with their recorded verdicts, and its cost; runs nothing'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l json -d 'with --list: every claim with its recorded verdict, its cause, and what became of it, as JSON'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l record -x -d 'also write what was found to the folder of the figure in the study DIR, without times or places, to be kept and compared'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s o -l out -x -d 'where results go, or a URL such as s3://bucket/path (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'

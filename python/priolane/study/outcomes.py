@@ -1,0 +1,79 @@
+"""Outcomes of claims: verdict and cause together.
+
+A verdict says whether a claim is reproduced under the leading reading of its paper. A contradicted claim may be
+reproduced under another reading that the paper allows, or may be impossible in any reading. A number to which a
+parameter was fitted is counted apart, whatever its verdict.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from priolane.results.cause import Cause, CauseKind
+from priolane.results.report import Verdict
+
+
+class Outcome(Enum):
+    """The outcome of a claim, in the order of the ledger's columns."""
+
+    REPRODUCED = "reproduced"
+    UNDER_A_READING = "reproduced under a stated reading"
+    IMPOSSIBLE = "impossible as printed"
+    FAILS = "does not hold"
+    UNDECIDED = "undecided"
+    FITTED = "fitted"
+
+
+def outcome(claim: Mapping[str, Any]) -> Outcome:
+    """The outcome of a claim of a record.
+
+    A claim that is contradicted does not hold, unless its cause is a reading that reproduces it, or a proof that the
+    paper's number is impossible. Raises `KeyError` or `ValueError` if the claim is of no version.
+    """
+    if claim.get("fitted"):
+        return Outcome.FITTED
+    verdict = Verdict(claim["verdict"])
+    if verdict is Verdict.REPRODUCED:
+        return Outcome.REPRODUCED
+    if verdict is not Verdict.CONTRADICTED:
+        return Outcome.UNDECIDED
+    cause = Cause.of(claim.get("cause"))
+    if cause is not None and cause.reading:
+        return Outcome.UNDER_A_READING
+    if cause is not None and cause.proof and cause.kind is CauseKind.PAPER:
+        return Outcome.IMPOSSIBLE
+    return Outcome.FAILS
+
+
+def tally(claims: Iterable[Mapping[str, Any]]) -> Counter[Outcome]:
+    """The number of claims with each outcome."""
+    return Counter(outcome(claim) for claim in claims)
+
+
+def causes_of_failures(claims: Iterable[Mapping[str, Any]]) -> Counter[CauseKind | None]:
+    """The number of claims that do not hold by the kind of their cause, `None` for those without one."""
+    failed = (claim for claim in claims if outcome(claim) is Outcome.FAILS)
+    causes = (Cause.of(claim.get("cause")) for claim in failed)
+    return Counter(None if cause is None else cause.kind for cause in causes)
+
+
+class Asks(Enum):
+    """The question of a claim: the headline of the figure, an order of schemes or points, or a number."""
+
+    HEADLINE = "headline"
+    ORDER = "order"
+    MAGNITUDE = "magnitude"
+
+
+_ORDERS = {"order", "trend"}
+
+
+def by_question(claims: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Asks, Mapping[str, Any]]]:
+    """The claims of a record, each with what it asks. The first one is the headline if no claim leads."""
+    headline = next((place for place, claim in enumerate(claims) if claim["lead"]), 0)
+    for place, claim in enumerate(claims):
+        if place == headline:
+            yield Asks.HEADLINE, claim
+        else:
+            yield (Asks.ORDER if claim["test"]["kind"] in _ORDERS else Asks.MAGNITUDE), claim
