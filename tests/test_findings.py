@@ -27,6 +27,7 @@ def record() -> Record:
         {"compared": [item("gain.all.a", 1.5, load=0.5), item("gain.all.a", 1.25, load=0.8)], "measured": []},
         {"compared": [item("rate.all.a", 7.0, "Gbit/s", group={"theta": "7Gbps"})], "measured": []},
         {"compared": [], "measured": [item("fct.all.a", 0.0123, "s"), item("loss.all.a", 0.5)]},
+        {"compared": [], "measured": [item("deadline_miss_share.H.a", 0.2, "part")]},
     ]
     return Record("p/fig", "", "", 6, ({"seeds": [1, 2, 3], "runs": 1234, "claims": claims},))
 
@@ -39,6 +40,7 @@ def record() -> Record:
         ('{{ value("rate.all.a", at="7Gbps", digits=1, unit="Gbps") }}', "7.0 Gbps [6.3, 7.7]"),
         ('{{ value("fct.all.a", digits=1, unit="ms") }}', "12.3 ms [11.1, 13.5]"),
         ('{{ value("loss.all.a", digits=0, to="%") }}', "50 [45, 55]"),
+        ('{{ value("deadline_miss_share.H.a", digits=0, to="%") }}', "20 [18, 22]"),
         ("no placeholder, { #anchor }\n", "no placeholder, { #anchor }\n"),
     ],
 )

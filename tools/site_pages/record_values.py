@@ -22,6 +22,7 @@ from priolane.study.record import Record
 # Shown units by the unit of a record, with their number in one of those.
 _SHOWN: Mapping[str, Mapping[str, float]] = {
     "1": {"": 1.0, "times": 1.0, "%": 100.0},
+    "part": {"": 1.0, "%": 100.0},
     "s": {"ms": 1e3, "us": 1e6},
     "B": {"kB": 1e-3, "MB": 1e-6},
     "Gbit/s": {"": 1.0, "Gbps": 1.0},
