@@ -3,7 +3,7 @@
 use super::coverage::Coverage;
 use super::fct::of;
 use super::interval::half_width;
-use super::metric::{Metric, SHARE, Unit};
+use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit};
 
 const OF_DEADLINES: Metric = Metric { coverage: Coverage::Deadlines, ..Metric::OF_FLOWS };
 
@@ -30,6 +30,14 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |s| s.deadline_infeasible_rate),
         ..PART
     },
+    // The part of all flows that are late ones of the class: unlike the miss rate, it falls if flows leave the class.
+    Metric {
+        name: "deadline_miss_share",
+        meaning: "Missed deadlines of the class over all flows, or over those of the class that it is `over`",
+        scope: Scope::Classes,
+        eval: miss_share,
+        ..PART
+    },
     Metric {
         name: "deadline_jain",
         meaning: "Jain's index, over sending hosts, of the part of deadlines that each met",
@@ -44,3 +52,10 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_DEADLINES
     },
 ];
+
+fn miss_share(context: &Context) -> Result<f64, Missing> {
+    let summary = |class: &str| context.record.summary.get(class);
+    let whole = summary(context.over().unwrap_or(super::ALL)).filter(|whole| whole.flows > 0);
+    let late = summary(context.class).zip(whole);
+    late.map(|(own, whole)| own.deadlines_missed as f64 / whole.flows as f64).ok_or(Missing::Point("no flow"))
+}

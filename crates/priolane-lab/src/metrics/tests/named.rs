@@ -279,6 +279,7 @@ fn expected_of_flows() -> Vec<(&'static str, &'static str, f64)> {
         ("deadline_miss_rate", "small", 159.0),
         ("deadline_meet_ratio", "small", 160.0),
         ("deadline_infeasible_rate", "small", 161.0),
+        ("deadline_miss_share", "small", 157.0 / 180.0),
         ("deadline_jain", "small", 162.0),
         ("deadline_miss_half_width", "small", wilson(157.0, 156.0 + 157.0)),
     ];
