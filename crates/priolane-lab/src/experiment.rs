@@ -3,6 +3,7 @@
 //! An [`Experiment`] serializes to an experiment file in JSON, which `priolane check` prints and run ids are computed
 //! from.
 
+mod cause;
 mod claims;
 mod coverage;
 mod deadlines;
@@ -37,6 +38,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
+pub use cause::{Cause, CauseEvidence, CauseKind};
 pub use claims::{AgreeTest, Claim, Source, Test, TrendDirection, TrendTest};
 pub(crate) use claims::{BoundTest, EqualTest, MetricAt, OpenRange, RatioTest};
 pub(crate) use deadlines::AtRate;

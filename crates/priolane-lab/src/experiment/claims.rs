@@ -7,7 +7,7 @@ use priolane_core::keys::{
 use priolane_source::{Field, InputError};
 use serde_json::{Map, Value as Json};
 
-use super::Seeds;
+use super::{Cause, Seeds};
 use crate::panels::SweptValues;
 
 /// The noun of a metric of a scheme in the schemas of keys.
@@ -30,6 +30,12 @@ pub struct Claim {
     /// the first one.
     #[key(default = false, skip_default)]
     pub lead: bool,
+    /// The cause of its verdict; none by default.
+    #[key(optional, form = InTable)]
+    pub cause: Option<Cause>,
+    /// The parameter that was fitted to its number; none by default. Such a claim is not counted as reproduced.
+    #[key(optional)]
+    pub fitted: Option<String>,
     /// Sweep points to which it is restricted: swept key and value.
     #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
     pub at: Map<String, Json>,
@@ -324,7 +330,8 @@ impl Claim {
     /// Returns a claim at all sweep points that does not lead.
     pub fn new(section: &str, says: &str, source: Source, test: Test) -> Self {
         let (section, says) = (section.to_owned(), says.to_owned());
-        Self { section, says, source, lead: false, at: Map::new(), test, within: None }
+        let (cause, fitted) = (None, None);
+        Self { section, says, source, lead: false, cause, fitted, at: Map::new(), test, within: None }
     }
 
     /// Moves `within` into the list of metrics that are equal; no other test has it beside itself.

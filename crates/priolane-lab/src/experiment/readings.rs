@@ -117,11 +117,30 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
     if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
         found.add(unknown(name, chosen, &all));
     }
+    found.keep(check_causes(name, root, &all));
     found.finish()?;
     if let Some(set) = set {
         overlay::set_all(root, set.entries())?;
     }
     Ok(all)
+}
+
+/// Checks that each reading that is the cause of a claim is one of `all` that changes the file.
+fn check_causes(name: &str, root: &Table, all: &[Reading]) -> Result<(), InputError> {
+    let Some(node) = root.get("claim") else { return Ok(()) };
+    let claims = Field::new("claim".into(), node).list().unwrap_or_default();
+    let others: Vec<&str> = all.iter().filter(|own| !own.leads).map(|own| own.name.as_str()).collect();
+    let mut found = Mistakes::new(name);
+    for claim in &claims {
+        let Some(field) = claim.inner("cause").and_then(|cause| cause.inner("reading")) else { continue };
+        let Ok(reading) = field.text() else { continue };
+        if !others.contains(&reading) {
+            let what = format!("the file has no reading {reading:?} with `set`");
+            let fix = if others.is_empty() { "[reading.NAME]".to_owned() } else { others.join(", ") };
+            found.add(field.error(what, format!("one of {fix}")));
+        }
+    }
+    found.finish()
 }
 
 /// Reads a reading, and the dotted keys that it sets.

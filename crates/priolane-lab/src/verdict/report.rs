@@ -9,7 +9,7 @@ use super::distance::Distance;
 use super::flags::Flag;
 use super::rules::{self, BySeed};
 use crate::experiment::{
-    AgreeTest, BoundTest, Claim, EqualTest, OpenRange, RatioTest, Source, Test, TrendTest,
+    AgreeTest, BoundTest, Cause, Claim, EqualTest, OpenRange, RatioTest, Source, Test, TrendTest,
 };
 use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::{Metric, Unit};
@@ -26,6 +26,10 @@ pub struct ClaimReport {
     pub source: Source,
     /// Whether the figure is about this claim (`[[claim]] lead`).
     pub lead: bool,
+    /// The cause of its verdict, as the experiment states it.
+    pub cause: Option<Cause>,
+    /// The parameter that was fitted to its number, if any.
+    pub fitted: Option<String>,
     /// The test as in experiment files: `kind`, and the numbers of that kind.
     #[serde(flatten, serialize_with = "asked")]
     pub test: Test,
@@ -54,6 +58,8 @@ impl ClaimReport {
             says: claim.says.clone(),
             source: claim.source,
             lead: claim.lead,
+            cause: claim.cause.clone(),
+            fitted: claim.fitted.clone(),
             test: claim.test.clone(),
             direction: Direction::of_all(points.iter().map(|point| point.direction)),
             undecided: reasons.reduce(UndecidedReason::or).filter(|_| verdict == Verdict::Undecided),
