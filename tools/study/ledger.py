@@ -43,6 +43,8 @@ _ARE = {
     Outcome.UNDECIDED: "are undecided",
     Outcome.FITTED: "are numbers that a parameter was fitted to",
 }
+# Outcomes of the first sentence; the others have a second one.
+_FIRST = (Outcome.REPRODUCED, Outcome.UNDER_A_READING, Outcome.IMPOSSIBLE)
 
 
 def counts(found: Sequence[Record]) -> str:
@@ -106,8 +108,11 @@ def sentence(found: Sequence[Record]) -> str:
     """The number of claims of the papers with each outcome."""
     of_papers = _of_papers(found)
     total = tally(claim for record in of_papers for claim in _of_paper(record))
-    shown = [f"{total[outcome]} {_ARE[outcome]}" for outcome in Outcome if total[outcome]]
-    return f"Of {total.total()} claims in {len(of_papers)} figures of five papers, {', '.join(shown)}.\n"
+    shown = {outcome: f"{total[outcome]} {_ARE[outcome]}" for outcome in Outcome if total[outcome]}
+    good = [text for outcome, text in shown.items() if outcome in _FIRST]
+    others = [text for outcome, text in shown.items() if outcome not in _FIRST]
+    first = f"Of {total.total()} claims in {len(of_papers)} figures of five papers, {', '.join(good)}."
+    return f"{first} Of the others, {', '.join(others)}.\n"
 
 
 def undecided(found: Sequence[Record]) -> str:
