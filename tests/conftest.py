@@ -32,9 +32,9 @@ def results(tmp_path: Path) -> Results:
 def core(monkeypatch: pytest.MonkeyPatch) -> fake_core.FakeCore:
     """The compiled module replaced by one that answers from hand-made results and records what it is asked."""
     fake = fake_core.FakeCore()
-    for name in ("verdicts", "check", "catalogue", "bench_scenarios", "thresholds", "trace", "run_unit"):
+    for name in ("verdicts", "catalogue", "bench_scenarios", "thresholds", "trace", "run_unit"):
         monkeypatch.setattr(_core, name, getattr(fake, name))
-    monkeypatch.setattr(_core, "Plan", fake.plan)
+    monkeypatch.setattr(_core, "Experiment", fake)
     monkeypatch.setattr(prediction, "calibration", lambda: prediction.Calibration(1.0, 0.0, 0.05))
     monkeypatch.setattr(prediction, "_pace", lambda: 1e9)
     return fake

@@ -62,6 +62,19 @@ class FakePlan:
         return FakeGrid(self.core, Path(out_dir))
 
 
+class FakeExperiment:
+    """Stands in for `_core.Experiment`, read from a file."""
+
+    def __init__(self, core: "FakeCore", path: Path) -> None:
+        self.core, self.path = core, path
+
+    def plan(self, options: str) -> FakePlan:
+        return self.core.plan(self.path, options)
+
+    def check(self, options: str) -> str:
+        return self.core.check(self.path, options)
+
+
 class FakeCore:
     """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail, reports have `panels`."""
 
@@ -90,6 +103,9 @@ class FakeCore:
             raise InputError(f"{path}: no such file; give the path of an experiment")
         self.options.append(json.loads(options))
         return FakePlan(self, path)
+
+    def from_path(self, path: Path) -> FakeExperiment:
+        return FakeExperiment(self, path)
 
     def verdicts(self, path: Path, options: str, out_dir: Path, earlier: str) -> str:
         self.earlier.append(json.loads(earlier))

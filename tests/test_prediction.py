@@ -70,7 +70,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[f
         return 1.25, 0.004, 0.03
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(calibration, "measure", measure)
+    monkeypatch.setattr(prediction, "measure", measure)
     monkeypatch.setattr(prediction, "_pace", lambda: 2e9)
     prediction.calibration.cache_clear()
     yield paces
