@@ -97,7 +97,7 @@ def test_the_experiment_that_the_wrong_ones_are_made_from_is_valid() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("title = ", "titel = "),
+        ("title = ", "tile = "),
         ("[[group]]", "[group]"),
         ("[[claim]]", "[claim]"),
         ("seeds = [1, 2]", "seeds = 0"),
@@ -109,12 +109,12 @@ def test_the_experiment_that_the_wrong_ones_are_made_from_is_valid() -> None:
         ("spines = 2", "spine = 2"),
         ('app = "poisson"', 'app = "possion"'),
         ('app = "poisson"', 'app = "permutation"'),
-        ("value = 0.5", "valeu = 0.5"),
+        ("value = 0.5", "values = 0.5"),
         ('of = "host"', 'of = "hosts"'),
         ("deadline = [", "deadline = 3 # ["),
         ("share = 0.5, within", "part = 0.5, within"),
         ("above = 1", "above = true"),
-        ("above = 1", "abov = 1"),
+        ("above = 1", "abo = 1"),
         ("says =", "say ="),
         ("[[group]]", '[metrics]\nbaselin = "dctcp"\n[[group]]'),
         ("[[group]]", "[scheme.dctcp]\ntransport = { gian = 1 }\n[[group]]"),

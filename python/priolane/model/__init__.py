@@ -1,1 +1,1 @@
-"""What an experiment is: its definition, its plan, the keys and parts it is made of."""
+"""Experiments: their definitions, plans, keys and parts."""

@@ -12,7 +12,7 @@ from priolane import _core
 from priolane._core import InputError
 
 VALUES = "the experiment"
-"""What messages call an experiment that is in no file."""
+"""The name in messages of an experiment that is in no file."""
 _LONGEST_NAME = 60
 
 

@@ -1,4 +1,4 @@
-"""What is asked for an experiment: options, the plan, the check."""
+"""Options of an experiment, its plan, and its check."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What a grid left: tables, the report of its claims, estimates, numbers as they are printed."""
+"""Results of a grid: tables, the report of its claims, estimates, and numbers as they are printed."""

@@ -13,7 +13,7 @@ use super::run::Plan;
 /// declarations, so equal definitions have equal run ids.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    /// What messages call it: the path of a file, or another name.
+    /// Its name in messages: the path of a file, or another name.
     name: String,
     root: Table,
     /// The directory that the files it names are relative to.
@@ -56,7 +56,7 @@ impl Definition {
         Ok(Self { name: name.to_owned(), root: from_json(name, keys)?, folder: folder.to_owned() })
     }
 
-    /// What messages call it.
+    /// Returns the name that messages use.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -58,7 +58,7 @@ fn to_one(senders: u16, bytes: u64, config: dcqcn::Config, buffer: Buffer) -> Sc
 
 const ENDLESS: u64 = u64::MAX >> 20;
 
-/// What passed the line to the receiver from one instant to another: the part of it in use, the mean queue in bytes, and
+/// Measurements of the line to the receiver from one instant to another: the part of it in use, the mean queue in bytes, and
 /// the share of each sender in what they sent.
 struct Measurement {
     used: f64,
