@@ -58,7 +58,7 @@ pub struct Buffer {
     pub mark_above: Limit,
     /// The backlog that `mark_above` applies to.
     pub mark_scope: Scope,
-    /// How likely a mark is above that backlog; `None` for certain.
+    /// The probability of a mark above that backlog; `None` for certain.
     pub ramp: Option<Ramp>,
 }
 

@@ -74,7 +74,7 @@ impl ControllerParams for Config {
 struct Stage {
     /// When it began, put off by the times in which the window did not limit the sender.
     began: Time,
-    /// When the last ACK was processed.
+    /// Time at which the last ACK was processed.
     seen: Time,
     /// K in seconds.
     k: f64,

@@ -167,7 +167,7 @@ impl Config {
 
 impl ControllerParams for Config {}
 
-/// What a flow counts since its last CNP.
+/// Counters of a flow since its last CNP.
 #[derive(Clone, Copy, Debug)]
 struct Since {
     /// The last CNP.
