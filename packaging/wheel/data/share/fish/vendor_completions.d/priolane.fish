@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -154,6 +154,7 @@ complete -c priolane -n '_shtab_priolane_using list' -s v -l verbose -d 'schemes
 complete -c priolane -n '_shtab_priolane_using list; and test $_shtab_priolane_npos -eq 0' -ka "schemes transports ports host nic assign solvers admit apps workloads topologies" -d 'schemes|transports|ports|host|nic|assign|solvers|admit|apps|workloads|topologies'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a keys -d 'the keys of a part: type, range, unit, default, example, source'
 complete -c priolane -n '_shtab_priolane_using keys' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using keys' -l schema -xka "experiment scheme" -d 'the JSON Schema of experiment or scheme files, with which an editor completes and checks them'
 complete -c priolane -n '_shtab_priolane_using keys' -l json -d 'as JSON, one object per part'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a trace -d 'one flow'"'"'s packets, queues, classes and window over time; a pcap'
 complete -c priolane -n '_shtab_priolane_using trace' -s h -l help -d 'show this help message and exit'
