@@ -3,6 +3,49 @@
 //! The simulator drives this code; a real host can drive the same code. [`endpoint::Endpoint`] is the contract with a
 //! host's transport, [`port::Discipline`] the contract with an egress queue. [`packet::Packet`] is what links carry,
 //! and [`wire`] encodes it as bytes.
+//!
+//! A queue of one's own implements [`port::Discipline`]. This one sends the smallest packet first:
+//!
+//! ```
+//! use priolane_core::packet::{Header, QueueItem};
+//! use priolane_core::port::{Admission, Discipline, PortSink};
+//! use priolane_core::units::Time;
+//!
+//! #[derive(Default)]
+//! struct SmallestFirst<P> {
+//!     /// The largest packet first; packets of one size from the newest to the oldest.
+//!     queued: Vec<P>,
+//!     leaving: P,
+//! }
+//!
+//! impl<P: QueueItem> Discipline<P> for SmallestFirst<P> {
+//!     fn enqueue(&mut self, _: Time, item: &P, _: &mut dyn PortSink<P>) -> Admission {
+//!         let place = self.queued.partition_point(|other| other.header().wire > item.header().wire);
+//!         self.queued.insert(place, *item);
+//!         Admission::Queued
+//!     }
+//!     fn next_eligible_time(&self) -> Option<Time> {
+//!         (!self.queued.is_empty()).then_some(Time::ZERO)
+//!     }
+//!     fn dequeue(&mut self, _: Time, _: &mut dyn PortSink<P>) -> Option<&P> {
+//!         self.leaving = self.queued.pop()?;
+//!         Some(&self.leaving)
+//!     }
+//!     fn packets(&self) -> u32 {
+//!         self.queued.len() as u32
+//!     }
+//!     fn bytes(&self) -> u64 {
+//!         self.queued.iter().map(|item| u64::from(item.header().wire)).sum()
+//!     }
+//! }
+//!
+//! let mut port = SmallestFirst::default();
+//! for wire in [1500, 84, 700] {
+//!     port.enqueue(Time::ZERO, &Header { wire, ..Header::default() }, &mut ());
+//! }
+//! assert_eq!(port.bytes(), 2284);
+//! assert_eq!(port.dequeue(Time::ZERO, &mut ()).map(|header| header.wire), Some(84));
+//! ```
 
 extern crate self as priolane_core;
 
