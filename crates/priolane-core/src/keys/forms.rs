@@ -272,12 +272,15 @@ impl KeyValue for f64 {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
         let number = match value {
             Value::Integer(n) => *n as Self,
-            Value::Float(x) if x.is_finite() => *x,
+            Value::Float(x) => *x,
             Value::Text(text) => quantity::fraction(text)?,
-            Value::Float(_) => return Err(value.unfit("a finite number")),
             other => return Err(other.unfit("a number")),
         };
-        if bounds.has(number) { Ok(number) } else { Err(bounds.outside(number, "a number")) }
+        if bounds.has(number) && number.is_finite() {
+            Ok(number)
+        } else {
+            Err(bounds.outside(number, "a number"))
+        }
     }
 
     fn write(&self) -> WrittenValue {

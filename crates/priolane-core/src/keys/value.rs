@@ -176,6 +176,7 @@ impl Bounds {
     /// Returns the error that `shown` is outside the bounds; `noun` is such as "a number".
     pub(super) fn outside(&self, shown: impl fmt::Display, noun: &str) -> KeyError {
         let fix = match (self.low, self.high) {
+            (Bound::None, Bound::None) => format!("{noun}, not infinite"),
             (Bound::Included(low), Bound::None) => format!("{noun}, at least {low}"),
             (Bound::Excluded(low), Bound::None) => format!("{noun} above {low}"),
             (Bound::Included(low), Bound::Included(high)) => format!("{noun} from {low} to {high}"),
