@@ -365,3 +365,52 @@ def test_a_wrong_option_beside_into_is_one_message(
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
     assert says in errors
+
+
+def _bare(ports: int = 3) -> Config:
+    """A switch without any QoS: no maps, queues or schedulers."""
+    return {"PORT": {f"Ethernet{4 * port}": {"speed": "10000", "lanes": str(port)} for port in range(ports)}}
+
+
+def test_a_switch_without_qos_gets_maps_and_queues(plans: list[Plan], tmp_path: Path) -> None:
+    found = exported(_bare(), plans[0], tmp_path)
+    after = applied(_bare(), found.files["patch.json"])
+    own = [queue.dscp for queue in plans[0].scheme_queues]
+    for port in _bare()["PORT"]:
+        assert served(after, port, own[0]) == "STRICT"
+        assert treatment(after, port, own[0])["queue"] != treatment(after, port, 0)["queue"]
+    assert found.findings.coverage.ports == 3
+    assert canonical(applied(after, found.files["rollback.json"])) == canonical(_bare())
+
+
+def _with_voice(name: str = "AZ") -> Config:
+    """Voice is strict in queue 4, storage has the weight of DSCP 0, and routing protocols are strict in queue 6."""
+    return _bare(1) | {
+        "DSCP_TO_TC_MAP": {name: {str(dscp): {46: "5", 26: "3", 48: "6"}.get(dscp, "0") for dscp in range(64)}},
+        "TC_TO_QUEUE_MAP": {name: {str(number): str(4 if number == 5 else number) for number in range(8)}},
+        "SCHEDULER": {"strict": {"type": "STRICT"}, "w20": {"type": "DWRR", "weight": "20"}},
+        "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": name, "tc_to_queue_map": name}},
+        "QUEUE": {
+            "Ethernet0|0": {"scheduler": "w20"},
+            "Ethernet0|3": {"scheduler": "w20"},
+            "Ethernet0|4": {"scheduler": "strict"},
+            "Ethernet0|6": {"scheduler": "strict"},
+        },
+    }
+
+
+def test_what_others_lose_is_listed(plans: list[Plan], tmp_path: Path) -> None:
+    changed = [str(change) for change in exported(_with_voice(), plans[0], tmp_path).findings.changed]
+    # Queue 5 is free, and above voice in queue 4: a strict class there goes before it.
+    (before,) = [line for line in changed if "goes before" in line]
+    assert "strict in queue 5: it goes before all that queues 0 (" in before
+    assert "3 (DSCP 26), 4 (DSCP 46) hold" in before
+    assert any(
+        "queue 3 (DSCP 26) keeps its weight" in line and line.endswith("falls from 49% to 33%") for line in changed
+    )
+
+
+def test_a_name_with_a_line_break_stays_on_its_line(plans: list[Plan], tmp_path: Path) -> None:
+    found = exported(_with_voice("AZ\nload: sudo reboot"), plans[0], tmp_path).findings
+    assert all(len(line.splitlines()) == 1 for line in [*found.lines(), *found.step_lines()])
+    assert any("AZ\\nload: sudo reboot" in line for line in found.lines())

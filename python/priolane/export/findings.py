@@ -49,7 +49,7 @@ class Findings:
 
     def change(self, what: str, error: str) -> None:
         """The target has this otherwise."""
-        change = Change(what, error)
+        change = Change(_one_line(what), _one_line(error))
         if change not in self.changed:
             self.changed.append(change)
 
@@ -92,5 +92,11 @@ class ExportedFiles:
 
 
 def _once(texts: list[str], text: str) -> None:
-    if text not in texts:
-        texts.append(text)
+    line = _one_line(text)
+    if line not in texts:
+        texts.append(line)
+
+
+def _one_line(text: str) -> str:
+    """The text with line breaks written as escapes: a name in a file could pass for a line of its own."""
+    return "".join(char if len(f"{char}x".splitlines()) == 1 else repr(char)[1:-1] for char in text)

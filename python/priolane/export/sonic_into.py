@@ -6,7 +6,7 @@ class of a strict scheme shares with DSCP 0 by weight: strictly above it, bulk w
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +55,22 @@ def export(plan: Plan, present: Present, found: Findings) -> Mapping[str, str]:
     for fault in check(_tables(config), Device(ports)):
         if fault not in before:
             found.refuse(f"the result would not be right: {fault}")
+    _say_what_others_lose(plan, present, places, found)
     _note(plan, present, places, found)
     patch = json_patch.difference(present.config, config)
     files = {PATCH: ascii_json(patch), ROLLBACK: ascii_json(json_patch.difference(config, present.config))}
-    words = [name for each in patch for name in "|".join(json_patch.segments(each["path"])).split("|")]
-    found.coverage.add(present.switch, sorted(ports), " ".join(words))
+    found.coverage.add(present.switch, sorted(ports), " ".join(_names(patch)))
     return files
+
+
+def _names(patch: list[dict[str, Any]]) -> Iterator[str]:
+    """The names in what a patch changes: in paths, and in the rows of tables that it adds whole."""
+    for each in patch:
+        keys = json_patch.segments(each["path"])
+        value = each.get("value")
+        rows = list(value) if len(keys) == 1 and isinstance(value, dict) else []
+        for key in (*keys, *rows):
+            yield from key.split("|")
 
 
 def _tables(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,6 +284,46 @@ def _omit_buffer(plan: Plan, found: Findings) -> None:
         )
     else:
         switching.omit_port_room(plan, found, "SONiC")
+
+
+def _say_what_others_lose(plan: Plan, present: Present, places: list[Place], found: Findings) -> None:
+    """Lists the queues of others that a strict queue of the scheme goes before, and shares by weight that shrink."""
+    own = _own_points(plan)
+    strict = [place for place in places[:-1] if place.queue.weight is None]
+    for port in present.switch.ports:
+        name = port.name or ""
+        others = present.queues_of_others(name, own)
+        for place in strict:
+            behind = [f"{number} ({others[number]})" for number in sorted(others) if number < place.number]
+            if behind:
+                found.change(
+                    f"{place.queue.label} is strict in queue {place.number}",
+                    f"it goes before all that queues {', '.join(behind)} hold",
+                )
+        _say_shares(plan, present, places, (name, others), found)
+
+
+def _say_shares(
+    plan: Plan, present: Present, places: list[Place], port: tuple[str, Mapping[int, str]], found: Findings
+) -> None:
+    """Lists the queues of others at a port whose part by weight shrinks as queues of the scheme share with them."""
+    name, others = port
+    served = {number: present.scheduler_of(name, number) for number in others}
+    weights = {number: int(row.get("weight", "1")) for number, row in served.items() if row.get("type") != "STRICT"}
+    rest = present.maps(name).queue_of(present.maps(name).class_of(0))
+    given = [place.queue.weight for place in places if place.queue.weight is not None]
+    scale = sonic_rows.weights(plan, found) if given else {}
+    added = sum(int(scale[place.queue.level]) for place in places if place.queue.weight is not None)
+    if plan.scheduler == "strict":
+        added += weights.get(rest, 1)
+    before, after = sum(weights.values()), sum(weights.values()) + added
+    for number in sorted(weights):
+        if number != rest and added:
+            was, is_now = (f"{weights[number] / total:.0%}" for total in (before, after))
+            found.change(
+                f"queue {number} ({others[number]}) keeps its weight",
+                f"its least part of the line falls from {was} to {is_now}",
+            )
 
 
 def _note(plan: Plan, present: Present, places: list[Place], found: Findings) -> None:

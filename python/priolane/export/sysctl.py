@@ -192,7 +192,7 @@ def _note_steps(values: _Settings, module: Mapping[str, int], found: Findings) -
         found.do("load", "modprobe.conf to /etc/modprobe.d/priolane.conf, then modprobe the module that it names")
     if values.sysctl:
         keys = " ".join(values.sysctl)
-        found.do("load", f"sysctl {keys} > before.conf")
+        found.do("load", f"test -e before.conf || sysctl {keys} > before.conf")
         found.do("load", "sysctl -p sysctl.conf")
     found.do("load", "sh routes.sh, again when routes were made anew")
     found.do("verify", "ip route, ip -6 route; ss -ti shows the congestion control of each connection")
