@@ -27,7 +27,7 @@ KEYS: dict[str, Any] = {
             "name": "all",
             "hosts": "*",
             "app": "poisson",
-            "sizes": {"csv": "sizes.csv"},
+            "sizes": {"csv": "sizes.csv", "interpolation": "linear"},
             "load": {"of": "host", "counts": "payload", "value": 0.5},
         }
     ],
@@ -74,7 +74,7 @@ def test_numbers_of_numpy_and_paths_are_values() -> None:
     keys["seeds"] = np.arange(1, 3)
     keys["topology"]["hosts"] = np.int64(3)
     keys["group"][0]["load"]["value"] = np.float64(0.5)
-    keys["group"][0]["sizes"] = {"csv": Path("sizes.csv")}
+    keys["group"][0]["sizes"] = KEYS["group"][0]["sizes"] | {"csv": Path("sizes.csv")}
     listed = KEYS | {"seeds": [1, 2]}
     assert priolane.plan(keys).runs == priolane.plan(listed).runs
 
@@ -121,7 +121,7 @@ def test_files_are_relative_to_the_folder(folder: Path, monkeypatch: pytest.Monk
 
 def test_a_file_above_the_folder_is_refused_before_anything_runs(folder: Path) -> None:
     keys = copy.deepcopy(KEYS)
-    keys["group"][0]["sizes"] = {"csv": "../sizes.csv"}
+    keys["group"][0]["sizes"]["csv"] = "../sizes.csv"
     (folder / "below").mkdir()
     with pytest.raises(InputError, match="above the experiment's folder"):
         priolane.run(priolane.Experiment(keys, folder=folder / "below"), out=folder / "out")

@@ -70,7 +70,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[f
         return 1.25, 0.004, 0.03
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(prediction, "measure", measure)
+    monkeypatch.setattr(calibration, "measure", measure)
     monkeypatch.setattr(prediction, "_pace", lambda: 2e9)
     prediction.calibration.cache_clear()
     yield paces
@@ -104,6 +104,6 @@ def test_what_is_measured_is_of_real_runs() -> None:
     ratio, least_s, piece_s = calibration.measure(pace)
     # Runs take no less than their instructions do from caches; more than ten times as long would be another cause.
     assert 1 <= ratio < 10
-    typical = plan(Path(prediction.__file__).parent / "experiments" / "recipes" / "first.toml", Options(seeds=1))
+    typical = plan(Path(prediction.__file__).parent.parent / "experiments" / "recipes" / "first.toml", Options(seeds=1))
     assert 0 < least_s < ratio * typical.costs[0] / pace
     assert 0 < piece_s < 1

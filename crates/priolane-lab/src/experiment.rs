@@ -10,6 +10,7 @@ mod deadlines;
 mod equipment;
 mod evaluation;
 mod events;
+mod free_keys;
 mod group;
 mod like;
 mod network;
@@ -187,9 +188,9 @@ pub(crate) fn tables() -> Vec<TableInfo> {
         table("[[control]]", "a change of flows that are under way", keys::<ControlText>()),
         table("[switch]", "settings of switches for all schemes", keys::<equipment::SwitchKeys>()),
         table("[host]", "settings of hosts for all schemes", keys::<equipment::HostKeys>()),
-        table("[sweep]", "keys that take several values", described(overlay::describe_sweep)),
-        table("[quick]", "values for a short run", described(overlay::describe_size)),
-        table("[full]", "values for a long run", described(overlay::describe_size)),
+        table("[sweep]", "keys that take several values", described(free_keys::describe_sweep)),
+        table("[quick]", "values for a short run", described(free_keys::describe_size)),
+        table("[full]", "values for a long run", described(free_keys::describe_size)),
         table("[reading.NAME]", "one of the readings of a paper", keys::<readings::ReadingKeys>()),
         table("[metrics]", "classes of flows, baseline and other settings of metrics", keys::<Metrics>()),
         table("[[panel]]", "one part of a figure", keys::<Panel>()),

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from priolane.execution.settings import Settings
 from priolane.model.experiment import Options, Plan, plan
-from priolane.model.folders import EXPERIMENT, STUDY, folder
+from priolane.model.folders import SMALLEST
 
-# A run of three flows.
-SMALLEST = folder(STUDY, "nos2/fig1") / EXPERIMENT
 # A run of a fifth of a second.
 _TYPICAL = Path(__file__).parent.parent / "experiments" / "recipes" / "first.toml"
 _OPTIONS = Options(seeds=1)

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core
-from priolane.execution.calibration import SMALLEST, measure
 from priolane.model import experiment
 from priolane.model.definition import Source
 from priolane.model.experiment import Options, Plan, plan
+from priolane.model.folders import SMALLEST
 from priolane.storage import files
 
 # In units of `calibration.piece_s`. Fitted to CPU times of `report` for two to four panels: 0.9 s and 0.43 s for each
@@ -116,6 +116,8 @@ def calibration() -> Calibration:
     path = files.cache() / f"calibration-{_machine()}.json"
     with suppress(OSError, ValueError, TypeError):
         return Calibration(**json.loads(path.read_text(encoding="utf-8")))
+    from priolane.execution.calibration import measure  # noqa: PLC0415 - once on a machine
+
     measured = Calibration(*measure(_pace()))
     # A cache that cannot be written is measured again.
     with suppress(OSError):

@@ -14,3 +14,7 @@ def folder(study: Path, figure: str) -> Path:
     """The folder of a figure such as `nos2/fig6` in a study: papers/nos2/fig6, and ours/league for one of ours."""
     paper, _, name = figure.partition("/")
     return study / OURS / name if paper == OURS else study / "papers" / paper / name
+
+
+SMALLEST = folder(STUDY, "nos2/fig1") / EXPERIMENT
+"""A figure whose runs have three flows."""

@@ -9,7 +9,7 @@ use priolane_core::name::{Alphabet, is_name};
 use priolane_core::units::Span;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources, nearest};
 
-use super::references;
+use super::references::{self, KnownNames};
 use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::path::Measure;
 use crate::metrics::{ALL, ByName, SizeClass, path};
@@ -100,6 +100,18 @@ impl<'a> Names<'a> {
     /// Checks that there is a scheme `name`; `field` is its location.
     pub(super) fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
         known_name(field, name, self.schemes.as_ref())
+    }
+}
+
+impl KnownNames for Names<'_> {
+    fn known(&self, field: &Field<'_>, name: &str, noun: &str) -> Result<(), InputError> {
+        match noun {
+            "group" => self.group(field, name),
+            "scheme" => self.scheme(field, name),
+            "metric" => self.short(field, name),
+            "metric of a scheme" => self.full(field, name),
+            _ => Ok(()),
+        }
     }
 }
 

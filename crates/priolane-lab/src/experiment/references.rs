@@ -3,17 +3,24 @@
 use priolane_core::keys::{KeyInfo, Keys, Schema};
 use priolane_source::{Field, InputError, Mistakes};
 
-use super::evaluation::Names;
+/// The names that an experiment has.
+pub(super) trait KnownNames {
+    /// Checks that `name`, the text in `field`, is the name of a `noun`. What is checked elsewhere is accepted.
+    ///
+    /// # Errors
+    /// There is no such name.
+    fn known(&self, field: &Field<'_>, name: &str, noun: &str) -> Result<(), InputError>;
+}
 
 /// Adds to `found` the names in the table `field` that do not exist. Values that are no texts are left to the reader of
 /// the keys `K`.
-pub(super) fn check<K: Keys>(field: &Field<'_>, names: &Names<'_>, found: &mut Mistakes) {
+pub(super) fn check<K: Keys>(field: &Field<'_>, names: &impl KnownNames, found: &mut Mistakes) {
     let mut keys = Vec::new();
     K::describe(&mut keys);
     table(field, &keys, names, found);
 }
 
-fn table(field: &Field<'_>, keys: &[KeyInfo], names: &Names<'_>, found: &mut Mistakes) {
+fn table(field: &Field<'_>, keys: &[KeyInfo], names: &impl KnownNames, found: &mut Mistakes) {
     for key in keys {
         if let Some(inner) = field.inner(key.name) {
             value(&inner, &key.schema, names, found);
@@ -21,11 +28,11 @@ fn table(field: &Field<'_>, keys: &[KeyInfo], names: &Names<'_>, found: &mut Mis
     }
 }
 
-fn value(field: &Field<'_>, schema: &Schema, names: &Names<'_>, found: &mut Mistakes) {
+fn value(field: &Field<'_>, schema: &Schema, names: &impl KnownNames, found: &mut Mistakes) {
     match schema {
         Schema::Name(noun) => {
             if let Ok(name) = field.text() {
-                found.keep(named(field, name, noun, names));
+                found.keep(names.known(field, name, noun));
             }
         }
         Schema::OneOrMore(item) | Schema::List(item) => match field.list() {
@@ -47,16 +54,5 @@ fn value(field: &Field<'_>, schema: &Schema, names: &Names<'_>, found: &mut Mist
         | Schema::Words(_)
         | Schema::Text
         | Schema::Any => {}
-    }
-}
-
-/// Checks that `name`, the text in `field`, is the name of a `noun`. What is checked elsewhere is accepted.
-fn named(field: &Field<'_>, name: &str, noun: &str, names: &Names<'_>) -> Result<(), InputError> {
-    match noun {
-        "group" => names.group(field, name),
-        "scheme" => names.scheme(field, name),
-        "metric" => names.short(field, name),
-        "metric of a scheme" => names.full(field, name),
-        _ => Ok(()),
     }
 }

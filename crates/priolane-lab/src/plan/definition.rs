@@ -101,7 +101,7 @@ schemes = ["dctcp", "newreno"]
 seeds = 2
 time = { warmup = "0s", measure = "1ms" }
 [topology]
-kind = "star"
+kind = "single_switch"
 hosts = 3
 host_link = { rate = "10Gbps", delay = "1us" }
 [[group]]
