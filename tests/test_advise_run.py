@@ -124,7 +124,7 @@ def test_the_page_is_whole_and_has_the_script_of_figures_only(answered: Path) ->
         (["--goal", "p99.small"], "this is no goal"),
         (
             ["--budget", BUDGET, "--without", "sent9"],
-            "--without sent9: there is no such candidate here; one of dctcp, ",
+            "--without sent9: there is no such candidate here; one of cubic, dctcp, ",
         ),
         (["--steps", "dcsp"], "--steps: there is no step 'dcsp'; one of dscp, "),
         (["--steps", "dscp,dscp"], "--steps: dscp is there twice; name each step once"),

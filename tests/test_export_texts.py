@@ -166,7 +166,7 @@ def test_sysctl_writes_options_of_cubic_where_they_are_not_those_of_linux(experi
     keys = {"beta": "0.5", "c": "0.8", "fast_convergence": "false", "hystart": "false"}
     own = tuple((f"scheme.%s.transport.{key}", value) for key, value in keys.items())
     text = export_plans.run("sysctl", export_plans.make(experiment, "cubic", own)).files["modprobe.conf"]
-    assert "options tcp_cubic bic_scale=82 beta=512 fast_convergence=0 hystart=0\n" in text
+    assert "options tcp_cubic beta=512 bic_scale=82 fast_convergence=0 hystart=0\n" in text
 
 
 def test_dcb_names_every_code_point_that_is_not_the_default(experiment: Path) -> None:

@@ -34,7 +34,7 @@ def slow(names: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     ("arguments", "most"),
-    [(["--version"], 50), (["--help"], 50), (["check", FIRST], 75)],
+    [(["--version"], 50), (["--help"], 50), (["check", FIRST], 85)],
     ids=["version", "help", "check"],
 )
 def test_a_command_that_neither_runs_nor_draws_imports_little(arguments: list[str], most: int) -> None:

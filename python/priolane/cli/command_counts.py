@@ -38,11 +38,18 @@ before = set(sys.modules)
 target, sys.argv = sys.argv[1], sys.argv[1:]
 counts = {"plannings": 0, "drawings": 0}
 from priolane import _core
-plan = _core.Plan
-def planning(*arguments):
-    counts["plannings"] += 1
-    return plan(*arguments)
-_core.Plan = planning
+experiments = _core.Experiment
+class Counted:
+    def __init__(self, experiment):
+        self.experiment = experiment
+    def __getattr__(self, name):
+        counts["plannings"] += name == "plan"
+        return getattr(self.experiment, name)
+class Experiments:
+    @staticmethod
+    def from_path(path):
+        return Counted(experiments.from_path(path))
+_core.Experiment = Experiments
 def drawing(draw, *arguments, **more):
     counts["drawings"] += 1
     return draw(*arguments, **more)
