@@ -227,7 +227,7 @@ fn topology(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<super::Netwo
 #[derive(Keys)]
 struct HostsKeys {
     /// Packet sizes.
-    #[key(default = FrameKeys::default(), shown = "those of Ethernet", form = InTable, source = "docs/experiments.md#frame")]
+    #[key(default = FrameKeys::default(), shown = "those of Ethernet", form = InTable, source = "docs/experiments.md")]
     frame: FrameKeys,
     /// Delay between a packet's arrival at a host and its delivery to the transport.
     #[key(default = Span::ZERO)]
