@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ def test_the_scheme_that_theory_says_is_best_is_advised(answered: Path) -> None:
     assert (advised["scheme"], advised["thresholds_bytes"]) == ("size2_class", [20_000])
     assert advised["changes"] == ["dscp", "switch_queue"]
     assert set(advised["goals"].values()) == {"met"}
-    assert found["ended"]["newreno"]["why"] == "excluded"
+    # Without losses, NewReno and CUBIC do the same: one stands for both.
+    assert {found["ended"][name]["why"] for name in ("newreno", "cubic")} == {"excluded", "same"}
     spent = found["packet_hops"]
     assert spent["race"] < spent["grid"]
     assert sum(spent[stage] for stage in ("race", "tuning", "judging", "sensitivity")) <= spent["budget"]
@@ -99,7 +101,7 @@ def test_the_same_command_runs_nothing_again_and_answers_the_same(
     shown = capsys.readouterr().out
     assert shown.startswith("Two strict queues; flows go by size, up to 20.0 kB: ")
     assert "class of a packet by size of its flow: 20000B" in shown
-    assert "newreno: after 5 windows worse than " in shown
+    assert re.search("(newreno|cubic): after 5 windows worse than ", shown)
     assert "hpcc: no switch here writes telemetry" in shown
     assert "assumed: connections are open when flows start" in shown
     assert f"next   priolane export sonic {answered}/out/experiment.toml --scheme size2_class" in shown
