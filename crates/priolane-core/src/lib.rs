@@ -7,7 +7,7 @@
 //! A queue of one's own implements [`port::Discipline`]. This one sends the smallest packet first:
 //!
 //! ```
-//! use priolane_core::packet::{Header, QueueItem};
+//! use priolane_core::packet::{Header, Packet, QueueItem};
 //! use priolane_core::port::{Admission, Discipline, PortSink};
 //! use priolane_core::units::Time;
 //!
@@ -41,10 +41,11 @@
 //!
 //! let mut port = SmallestFirst::default();
 //! for wire in [1500, 84, 700] {
-//!     port.enqueue(Time::ZERO, &Header { wire, ..Header::default() }, &mut ());
+//!     let header = Header { wire, ..Header::default() };
+//!     port.enqueue(Time::ZERO, &Packet { header, body: () }, &mut ());
 //! }
 //! assert_eq!(port.bytes(), 2284);
-//! assert_eq!(port.dequeue(Time::ZERO, &mut ()).map(|header| header.wire), Some(84));
+//! assert_eq!(port.dequeue(Time::ZERO, &mut ()).map(|packet| packet.header.wire), Some(84));
 //! ```
 
 extern crate self as priolane_core;

@@ -77,7 +77,7 @@ pub fn parts() -> Vec<PartInfo> {
         let shared = SharedGroups::of(&of_row);
         found.extend(of_row.iter().map(|entry| part(entry, &shared)));
     }
-    found.extend(experiment::tables().into_iter().map(|table| PartInfo {
+    found.extend(experiment::tables::tables().into_iter().map(|table| PartInfo {
         row: "experiment",
         name: table.name.to_owned(),
         summary: table.summary,

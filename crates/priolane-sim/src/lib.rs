@@ -13,7 +13,7 @@
 //! use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec};
 //! use priolane_core::transport::{Controller, Transport, dctcp, window};
 //! use priolane_core::units::{Limit, Rate, Span, Time};
-//! use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
+//! use priolane_sim::scenario::{Awaited, Engine, PortSpec, ScenarioSpec, Stop};
 //! use priolane_sim::topology::{LinkSpec, SingleSwitch};
 //! use priolane_sim::{Drive, run};
 //!
@@ -30,7 +30,8 @@
 //! };
 //! let flow = |id: u32| FlowSpec::new(FlowId(id), (HostId(id as u16), HostId(2)), Some(1_000_000));
 //! let flows = vec![flow(0), flow(1)].into();
-//! let stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
+//! let limit = Time(1_000_000_000_000);
+//! let stop = Stop::WhenDone { awaits: Awaited::Finite, grace: Span::from_ms(1), not_before: Time::ZERO, limit };
 //! let scenario = ScenarioSpec::new(topology, ports, transport, flows, stop).build()?;
 //! let outcome = run(&scenario, Drive::on(Engine::Auto), &mut |_| ControlFlow::Continue(()))?;
 //! let slowest = outcome.flows.iter().filter_map(|flow| flow.fct).max();

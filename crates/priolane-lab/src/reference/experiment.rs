@@ -8,7 +8,7 @@ use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
 use super::{object, part, property, schema};
-use crate::experiment::{TOP, tables};
+use crate::experiment::tables::{TOP, tables};
 
 /// The keys that every experiment file has.
 const REQUIRED: [&str; 5] = ["title", "schemes", "time", "topology", "group"];
