@@ -3,6 +3,7 @@
 //! An [`Experiment`] serializes to an experiment file in JSON, which `priolane check` prints and run ids are computed
 //! from.
 
+mod arrays;
 mod cause;
 mod claims;
 mod coverage;

@@ -182,7 +182,7 @@ pub(super) fn read(
     context: &Context<'_>,
     sources: &mut Sources,
 ) -> Result<Vec<Event>, InputError> {
-    let items = super::read::filled_array("event", field)?;
+    let items = super::arrays::filled_array("event", field)?;
     if items.len() > MAX_EVENTS {
         return Err(
             field.error(format!("there are {} events", items.len()), format!("at most {MAX_EVENTS} events"))

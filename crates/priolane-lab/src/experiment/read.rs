@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 use priolane_core::keys::{InTable, KeyInfo, Keys};
 use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
-use priolane_source::{Field, InputError, KeyReader, Mistakes, Origin, Reader, Sources, Table, Value};
+use priolane_source::{Field, InputError, KeyReader, Mistakes, Origin, Reader, Sources, Table};
 
+use super::arrays::{array, filled_array};
 use super::evaluation::{self, Names};
 use super::network::FrameKeys;
 use super::schemes::{self, ReadSchemes, SchemeList};
@@ -273,28 +274,6 @@ fn sampling(keys: &mut KeyReader<'_>) -> Option<SamplingKeys> {
         keys.mistakes().add(field.error(what, "Remove the key"));
     }
     sampling
-}
-
-/// Returns the items of the array of tables `name`.
-///
-/// # Errors
-/// The value is not a list.
-pub(super) fn array<'a>(name: &str, field: &Field<'a>) -> Result<Vec<Field<'a>>, InputError> {
-    match field.value() {
-        Value::Table(_) => {
-            Err(field.error("the value is a table", format!("Write [[{name}]] in place of [{name}]")))
-        }
-        _ => field.list(),
-    }
-}
-
-/// Returns the items of the array of tables `name`, which must have at least one.
-///
-/// # Errors
-/// The value is not a list, or is empty.
-pub(super) fn filled_array<'a>(name: &str, field: &Field<'a>) -> Result<Vec<Field<'a>>, InputError> {
-    array(name, field)?;
-    field.filled_list()
 }
 
 fn list<T>(

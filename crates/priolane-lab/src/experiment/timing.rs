@@ -223,7 +223,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
 /// All mistakes of all control messages.
 pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
-    let mut all: Vec<ControlText> = found.each(super::read::array("control", field)?, |item| item.keys());
+    let mut all: Vec<ControlText> = found.each(super::arrays::array("control", field)?, |item| item.keys());
     found.finish()?;
     all.sort_by_key(|control| control.at);
     Ok(all)
