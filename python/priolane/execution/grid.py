@@ -66,7 +66,7 @@ def run_plan(
 def _run_missing(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
     """Notes the grid, carries out what is missing and weighs it."""
     require_same_experiment(directory, grid)
-    grid = saved(grid, directory, options)
+    grid = saved(grid, directory)
     write_grid(directory, grid, options)
     settings.on_saved(directory / GRID_FILE)
     by_id = {planned.id: planned for planned in grid.runs}

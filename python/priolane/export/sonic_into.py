@@ -311,9 +311,8 @@ def _say_shares(
     served = {number: present.scheduler_of(name, number) for number in others}
     weights = {number: int(row.get("weight", "1")) for number, row in served.items() if row.get("type") != "STRICT"}
     rest = present.maps(name).queue_of(present.maps(name).class_of(0))
-    given = [place.queue.weight for place in places if place.queue.weight is not None]
-    scale = sonic_rows.weights(plan, found) if given else {}
-    added = sum(int(scale[place.queue.level]) for place in places if place.queue.weight is not None)
+    scale = sonic_rows.weights(plan, found)
+    added = sum(scale[place.queue.level] for place in places if place.queue.weight is not None)
     if plan.scheduler == "strict":
         added += weights.get(rest, 1)
     before, after = sum(weights.values()), sum(weights.values()) + added

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -158,10 +158,10 @@ def plan(source: Source, options: Options | None = None) -> Plan:
     )
 
 
-def saved(grid: Plan, directory: Path, options: Options) -> Plan:
+def saved(grid: Plan, directory: Path) -> Plan:
     """Writes the experiment of `grid`, which no file has, below `directory`, with copies of the files that it names.
 
-    Returns the plan of that file, whose runs are the same. Raises `InputError` if the experiment names a file above its
+    Returns the same plan with that file as its source. Raises `InputError` if the experiment names a file above its
     folder, or if `directory` has a folder of that name and no grid.
     """
     if grid.values is None:
@@ -176,7 +176,7 @@ def saved(grid: Plan, directory: Path, options: Options) -> Plan:
     texts = {name: text for name, text in files.items() if not name.is_absolute()}
     for name, text in {**texts, PurePosixPath(f"{SAVED}.toml"): grid.values.to_toml()}.items():
         write_whole(folder / name, text)
-    return plan(folder / f"{SAVED}.toml", options)
+    return replace(grid, source=folder / f"{SAVED}.toml", values=None)
 
 
 def check(source: Source, options: Options | None = None) -> dict[str, Any]:
