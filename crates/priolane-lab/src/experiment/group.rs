@@ -311,7 +311,7 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
         }
     }
     let hosts = keys.read::<HostKeys>().map(|keys| keys.hosts);
-    let app = keys.read_by(App::choose, |out| <App as Keys>::describe(out));
+    let app = keys.read_by(App::choose, <App as Keys>::describe);
     let app = app.and_then(|mut app| {
         let (table, found) = keys.split_mut();
         found.keep(app.part_mut().open(table, sources)).map(|()| app)
