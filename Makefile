@@ -88,7 +88,7 @@ lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache pyproject.toml
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache pyproject.toml
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_vocabulary.py
 	$(BIN)/python tools/check_prose.py
