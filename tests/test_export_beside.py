@@ -259,7 +259,9 @@ def test_a_connection_begins_anew_after_it_was_idle_only_if_that_is_asked_for(
     load_marks(hosts, plan, Deployment(match=Match(ports=((5000, 5000),)), idle=idle))
     arrived = transfer(hosts, 5000, 0, 400_000, 73_000)
     # 100 packets of 1500 B before the threshold, and the 50 of the second request if it counts from zero.
-    assert arrived[40] == (150_000 if idle is None else 150_000 + 50 * 1_500)
+    # On a busy machine TCP probes for losses: a packet or two arrive twice.
+    packets = (arrived[40] - (0 if idle is None else 50 * 1_500)) / 1_500
+    assert 100 <= packets <= 105
 
 
 def routes(hosts: Hosts) -> str:
