@@ -84,6 +84,15 @@ pub enum Tx<B> {
     Idle,
 }
 
+/// What an endpoint waits to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Whether a control packet, which leaves before data, waits.
+    pub control: bool,
+    /// The number of flows with data to send, or more if the endpoint does not know.
+    pub flows: usize,
+}
+
 /// Outcome of a packet that was sent with a `SendId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
@@ -137,6 +146,11 @@ pub trait Endpoint: Send {
     #[inline]
     fn may_transmit(&self) -> bool {
         true
+    }
+
+    /// Returns what waits to be sent. Default: one flow, if `may_transmit` is true.
+    fn waiting(&self) -> Waiting {
+        Waiting { control: false, flows: usize::from(self.may_transmit()) }
     }
 
     /// Reports that the packet `id` left the host's transmit queue. Called only for packets sent with a `SendId`.

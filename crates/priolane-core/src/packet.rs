@@ -21,6 +21,12 @@ impl Marks {
     /// A switch removed the payload and returned the packet to its source.
     pub const RETURNED: Self = Self(32);
 
+    /// The first bit of the number of the transport that a packet belongs to ([`Self::transport`]).
+    const TRANSPORT_SHIFT: u32 = 6;
+
+    /// The number of transports that can share a network.
+    pub const TRANSPORTS: usize = 4;
+
     /// The bits of all flags.
     const ALL: u8 = 2 * Self::RETURNED.0 - 1;
 
@@ -37,6 +43,20 @@ impl Marks {
     /// Returns the set with these bits; `None` if a bit is not a flag.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits & !Self::ALL == 0 { Some(Self(bits)) } else { None }
+    }
+
+    /// Returns the number of the transport that the packet belongs to, below [`Self::TRANSPORTS`]; 0 if a run has one.
+    /// The number is not a flag: it exists in simulations only and never on a wire.
+    #[inline]
+    pub(crate) const fn transport(self) -> u8 {
+        self.0 >> Self::TRANSPORT_SHIFT
+    }
+
+    /// Returns the flags with the number of a transport, which is below [`Self::TRANSPORTS`].
+    #[inline]
+    #[must_use]
+    pub(crate) const fn of_transport(self, number: u8) -> Self {
+        Self(self.0 & Self::ALL | number << Self::TRANSPORT_SHIFT)
     }
 
     /// Returns the union of these flags and `other`.

@@ -244,8 +244,9 @@ impl Experiment {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// Returns the highest class number that a flow requests, at its start or by a control message.
-    pub(crate) fn top_class(&self) -> u8 {
+    /// Returns the highest class number that a flow requests, at its start or by a control message, among the groups
+    /// with a transport of their own (`own`) or the others.
+    pub(crate) fn top_class(&self, own: bool) -> u8 {
         let of_group = |group: &Group| match group.app.part().listed() {
             Some(list) => list.top_class,
             None => group.flows.class.unwrap_or(0),
@@ -254,7 +255,8 @@ impl Experiment {
             Change::Class(class) => class,
             Change::Abort(_) | Change::Pay(_) => 0,
         });
-        self.groups.iter().map(of_group).chain(by_control).max().unwrap_or(0)
+        let groups = self.groups.iter().filter(|group| group.flows.transport.is_some() == own);
+        groups.map(of_group).chain(by_control).max().unwrap_or(0)
     }
 }
 

@@ -6,6 +6,7 @@ mod admission;
 mod build;
 mod check;
 mod classes;
+mod coexistence;
 mod deadlines;
 mod definition;
 mod demand;

@@ -33,6 +33,7 @@ pub(crate) use read::MERGE;
 pub use read::read;
 pub(crate) use shipped::shipped_tree;
 pub use shipped::{SHIPPED, shipped};
+pub(crate) use transport::MERGE as TRANSPORT_MERGE;
 
 /// A complete scheme; it serializes to a scheme file.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -18,6 +18,8 @@ pub struct Network {
     pub switches: u32,
     /// Number of ports of all switches: directed links that leave a switch.
     pub ports: usize,
+    /// By host, the number of its rack: of the switch that its link leads to.
+    pub racks: Vec<u32>,
     /// Rates of the links of hosts, in bits per second, the slowest first.
     pub host_rates: Vec<u64>,
     /// Switches with the same role and the same ports. Kinds with hosts come first.
@@ -84,6 +86,7 @@ fn of(spec: &TopologySpec, topology: &Topology) -> Network {
         hosts,
         switches: topology.switches,
         ports: from_switches().count(),
+        racks: topology.rack.clone(),
         host_rates: rates.collect::<BTreeSet<u64>>().into_iter().collect(),
         kinds: kinds.into_iter().map(kind).collect(),
     }

@@ -17,6 +17,7 @@ from priolane.advice.goals import Goal
 from priolane.advice.measured import Measurement
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
+from priolane.advice.rollout import RolloutStep
 from priolane.advice.sensitivity import Finding
 from priolane.advice.sufficiency import Insufficient
 from priolane.results.estimate import Estimate
@@ -105,6 +106,8 @@ class Judging:
     seeds: int
     agreeing: int
     load: float
+    rollout: tuple[RolloutStep, ...]
+    """The steps in which hosts are changed, if that was asked for."""
     alone: Mapping[str, Estimate]
     """Each metric if every flow had the network to itself: no scheme is better."""
 
@@ -248,6 +251,7 @@ def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
         "ended": {name: {"why": how.why.value, "says": describe_end(how)} for name, how in judging.race.ended.items()},
         "remedies": [{"missing": list(one.missing), **_judged_json(advice, one.judged)} for one in judging.remedies],
         "sensitivity": [_finding_json(one) for one in judging.sensitivity],
+        "rollout": [_step_json(one) for one in judging.rollout],
         "load": judging.load,
         "windows": judging.windows,
         "seeds": judging.seeds,
@@ -284,6 +288,19 @@ def _finding_json(one: Finding) -> dict[str, Any]:
         "goals": {
             name: {outcome.goal.text: {"value": outcome.value, "verdict": outcome.verdict.value} for outcome in of}
             for name, of in one.outcomes.items()
+        },
+        "refused": one.refused,
+    }
+
+
+def _step_json(one: RolloutStep) -> dict[str, Any]:
+    return {
+        "percent": one.part,
+        "hosts": one.hosts,
+        "of_hosts": one.of,
+        "goals": {
+            side: {outcome.goal.text: {"value": outcome.value, "verdict": outcome.verdict.value} for outcome in of}
+            for side, of in one.outcomes.items()
         },
         "refused": one.refused,
     }

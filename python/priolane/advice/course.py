@@ -29,6 +29,7 @@ from priolane.advice.place import claim, finish
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
+from priolane.advice.rollout import RolloutStep, hosts_change, roll_out
 from priolane.advice.samples import Trial
 from priolane.advice.sensitivity import examine
 from priolane.advice.stages import Pace
@@ -60,6 +61,7 @@ def advise(  # noqa: PLR0913 - the options of the command
     switch: str | Path | None = None,
     sampling: int | None = None,
     check: str | Path | None = None,
+    changed: str | None = None,
     seed: int = 1,
     jobs: int = 1,
 ) -> Advice:
@@ -69,9 +71,12 @@ def advise(  # noqa: PLR0913 - the options of the command
     they are drawn from `sizes`, the name of a shipped table or the path of one, at `load`, the part of hosts' links.
     `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `today` is the scheme that runs now, `steps` orders
     kinds of change from the cheapest, `without` names candidates that are not wanted, and `least_gain` (0.1 for 10 %)
-    is what a more expensive change must gain. `check` is a CSV of values that were measured today. `budget` is such as
-    "2e9hops" and makes the answer the same on any machine; `minutes` is converted to one. Results go to `out` (default:
-    below runs/); what is there already is not run again. Raises `InputError` for bad input.
+    is what a more expensive change must gain. `check` is a CSV of values that were measured today. `changed` names
+    hosts that are changed first, such as "all", "0-15" or "rack1": then the answer is also run with 10, 50 and 100 % of
+    them changed. `budget` is such as "2e9hops" and makes the answer the same on any machine; `minutes` is converted to
+    one. Results go to `out` (default: below runs/); what is there already is not run again.
+
+    Raises `InputError` for bad input.
     """
     try:
         amount = None if budget is None else Budget.read(budget)
@@ -90,6 +95,7 @@ def advise(  # noqa: PLR0913 - the options of the command
         minutes=minutes,
         sampling=sampling,
         check=None if check is None else Path(check),
+        changed=changed,
         seed=seed,
         settings=Settings(jobs=jobs),
     )
@@ -257,6 +263,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     room = max(_RESERVE * pace.budget, pace.budget - spent)
     disturbed = windows.first(stages.race_windows(context, windows)[-1])
     findings = examine(context, pair, disturbed, context.goals, room)
+    steps = _rollout(context, kind, best.candidate, windows)
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
     context.experiment(
@@ -291,9 +298,22 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             seeds=stages.SEEDS if seeds else 1,
             agreeing=_agreeing(context, seeds, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
+            rollout=steps,
             alone=_alone(context, next(iter(judged.trials[now.name].values()))),
         ),
     )
+
+
+def _rollout(context: AdviceContext, kind: Kind, chosen: Candidate, windows: Windows) -> tuple[RolloutStep, ...]:
+    """The steps of the rollout to the hosts that the request names; none where no host changes."""
+    if not context.changed:
+        return ()
+    if kind is not Kind.CHANGE or not hosts_change(context.today, chosen):
+        context.tell("rollout: no host changes")
+        return ()
+    steps = roll_out(context, chosen, windows)
+    context.tell(f"rollout: {sum(one.refused is None for one in steps)} of {len(steps)} steps were run")
+    return steps
 
 
 def _kind(best: JudgedCandidate, known: Sequence[JudgedCandidate], context: AdviceContext) -> Kind:

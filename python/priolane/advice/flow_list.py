@@ -137,15 +137,17 @@ class FlowList:
         """The groups of an experiment file whose lists are in `folder`, as `write` made them."""
         return [{"name": name, "hosts": "*", "app": "flows", "list": f"{folder}/{name}.csv"} for name in self.groups]
 
-    def write(self, folder: Path, squeeze: float = 1.0) -> None:
+    def write(self, folder: Path, squeeze: float = 1.0, classes: Mapping[str, int] | None = None) -> None:
         """Writes a list for each group, `GROUP.csv`, whose first flow starts at 0.
 
-        `squeeze` above 1 brings starts closer together. Deadlines stay as long after starts as they are.
+        `squeeze` above 1 brings starts closer together. Deadlines stay as long after starts as they are. Flows of a
+        group in `classes` ask for its class.
         """
         for place, name in enumerate(self.groups):
-            write_whole(folder / f"{name}.csv", self._text(self.group_of == place, squeeze))
+            text = self._text(self.group_of == place, squeeze, (classes or {}).get(name))
+            write_whole(folder / f"{name}.csv", text)
 
-    def _text(self, chosen: Mask, squeeze: float) -> str:
+    def _text(self, chosen: Mask, squeeze: float, priority: int | None) -> str:
         rows = np.flatnonzero(chosen)
         begin = self.begins_ns
         own = self.columns["start_ns"][rows] if self.waits else self.at_ns[rows]
@@ -160,6 +162,8 @@ class FlowList:
                 made[name] = _whole(self.columns[name][rows])
         if self.waits:
             made["after"] = pa.array(self._renumbered(rows), pa.string())
+        if priority is not None:
+            made["class"] = pa.array(np.full(len(rows), priority))
         text = io.BytesIO()
         text.write((",".join(made) + "\n").encode())
         csv.write_csv(pa.table(made), text, csv.WriteOptions(include_header=False, quoting_style="none"))

@@ -43,6 +43,8 @@ def page(advice: Advice) -> str:
         rows=() if judging is None else terminal.ranking_rows(advice, judging),
         disturbed=() if judging is None else terminal.sensitivity_columns(advice, judging),
         disturbances=() if judging is None else terminal.sensitivity_rows(advice, judging),
+        steps=terminal.rollout_columns(advice),
+        rollout=() if judging is None else terminal.rollout_rows(advice, judging),
         ended={} if judging is None else {name: describe_end(how) for name, how in judging.race.ended.items()},
         description={} if judging is None else {one.name: one.description for one in judging.candidates},
         spending=None if judging is None else terminal.spending(judging),

@@ -10,6 +10,7 @@ import numpy as np
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import simplest
+from priolane.advice.changed_hosts import racks_of, read_hosts
 from priolane.advice.changes import Today, today, with_today
 from priolane.advice.fabric import Fabric, in_class, read_fabric
 from priolane.advice.flow_list import FlowList, class_groups
@@ -49,7 +50,8 @@ class Request:
     """A request. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
 
     `sampling` says that one packet in so many was seen, where the import does not. `check` is a file of values that
-    were measured of the network as it runs today (`measured`). `seed` draws paths and the order at one instant.
+    were measured of the network as it runs today (`measured`). `changed` names the hosts that are changed first
+    (`changed_hosts.read_hosts`). `seed` draws paths and the order at one instant.
     """
 
     traffic: Traffic
@@ -63,6 +65,7 @@ class Request:
     minutes: float | None = None
     sampling: int | None = None
     check: Path | None = None
+    changed: str | None = None
     seed: int = 1
     settings: Settings = field(default_factory=Settings)
     watcher: Watcher = field(default_factory=Watcher)
@@ -86,6 +89,8 @@ class AdviceContext:
     tell: Tell
     measured: tuple[Goal, ...] = ()
     """The values that were measured of today's network, as goals whose bound is the value."""
+    changed: tuple[int, ...] = ()
+    """The hosts that are changed first, in order; empty if no rollout was asked for."""
     part: float = 1.0
     """The part of the list that the budget has room for."""
 
@@ -154,7 +159,9 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     fabric = replace(fabric, assumed=(*flows.unused, *request.traffic.assumed, *fabric.assumed))
     shown = tuple(goal for goal in shown if count_flows(flows, fabric, goal) >= goal.quantity.least)
     now = today(fabric, request.preferences.steps)
-    return AdviceContext(request, goals, shown, with_today(fabric), now, flows, tell, measured)
+    named = request.changed
+    changed = () if named is None else read_hosts(named, racks_of(fabric.experiment["topology"]))
+    return AdviceContext(request, goals, shown, with_today(fabric), now, flows, tell, measured, changed)
 
 
 def _check_groups(fabric: Fabric, flows: FlowList) -> None:

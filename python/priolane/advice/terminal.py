@@ -9,6 +9,7 @@ from priolane.advice.candidate import Candidate
 from priolane.advice.changes import merged
 from priolane.advice.feasible import requires
 from priolane.advice.outcomes import Outcome, Verdict
+from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep
 from priolane.advice.sensitivity import Finding
 
 # Rows of the ranking that are printed without --explain.
@@ -174,6 +175,24 @@ def _disturbed(advice: Advice, judging: Judging, one: Finding) -> list[str]:
 
 def _outcome(outcome: Outcome) -> str:
     return f"{outcome.verdict.value}: {outcome.estimate.format(outcome.goal.quantity.unit)}"
+
+
+def rollout_columns(advice: Advice) -> list[str]:
+    """The head of the steps of a rollout."""
+    return ["hosts changed", *(f"{goal.text}, {side}" for goal in advice.goals for side in (CHANGED, UNCHANGED))]
+
+
+def rollout_rows(advice: Advice, judging: Judging) -> list[list[str]]:
+    """A row for each step of a rollout: each goal of flows from changed hosts and from the others."""
+    return [_step(advice, one) for one in judging.rollout]
+
+
+def _step(advice: Advice, one: RolloutStep) -> list[str]:
+    name = f"{one.part} % ({one.hosts} of {one.of})"
+    if one.refused is not None:
+        return [name, *["-"] * (2 * len(advice.goals) - 1), one.refused]
+    known = {(side, outcome.goal.text): _outcome(outcome) for side, of in one.outcomes.items() for outcome in of}
+    return [name, *(known.get((side, goal.text), "-") for goal in advice.goals for side in (CHANGED, UNCHANGED))]
 
 
 def explanation(advice: Advice) -> Iterator[str]:

@@ -40,8 +40,9 @@ class Experiment:
 
     Flows that start in `windows` are measured. Where these end before the list, flows go on to start until the measured
     ones have completed. `simple` is always among the schemes: what `[switch]` and `[host]` state must apply to one of
-    them. `lists` is the folder of the lists. `changes` are further top-level keys, `more_groups` further groups, and
-    `tail` is TOML that follows them (panels and claims). `squeeze` is that of the lists.
+    them. `lists` is the folder of the lists, `squeeze` theirs, and `group_keys` has further keys of their groups, by
+    name. `changes` are further top-level keys, `more_groups` further groups, and `tail` is TOML that follows them
+    (panels and claims).
     """
 
     path: Path
@@ -53,6 +54,7 @@ class Experiment:
     candidates: dict[str, Candidate] = field(default_factory=dict)
     seeds: Sequence[int] = (1,)
     lists: str = FLOWS
+    group_keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
     more_groups: Sequence[Mapping[str, Any]] = ()
     tail: str = ""
@@ -75,7 +77,7 @@ class Experiment:
             "seeds": list(self.seeds),
             "time": self._time(),
             **self.fabric.experiment,
-            "group": [*self.flows.entries(self.lists), *self.more_groups],
+            "group": [*self._groups, *self.more_groups],
             "metrics": {"classes": self.classes},
         }
         if self.fabric.ecn is not None and self._marks:
@@ -90,6 +92,10 @@ class Experiment:
                 lines += [f"# {candidate.description}", f"[scheme.{name}]"]
                 lines += [f"{row} = {toml_text(of)}" for row, of in candidate.rows.items()]
         return "\n".join([*lines, self.tail]).rstrip() + "\n"
+
+    @property
+    def _groups(self) -> list[dict[str, Any]]:
+        return [{**entry, **self.group_keys.get(entry["name"], {})} for entry in self.flows.entries(self.lists)]
 
     def _time(self) -> dict[str, Any]:
         windows = self.own_windows

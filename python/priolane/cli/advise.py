@@ -83,6 +83,12 @@ def add(command: argparse.ArgumentParser) -> None:
         help="values that were measured, such as p99.small,1.2ms: compared with the simulation of what runs today",
     )
     command.add_argument(
+        "--changed",
+        metavar="HOSTS",
+        help="hosts that are changed first: all, 0-15,20 or rack1; the answer is also run with 10, 50 and 100 %% of "
+        "them changed, beside hosts as today",
+    )
+    command.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
     )
     command.add_argument(
@@ -146,6 +152,7 @@ def execute_command(chosen: argparse.Namespace) -> int:
             minutes=chosen.minutes,
             sampling=chosen.sampling,
             check=chosen.check,
+            changed=chosen.changed,
             settings=Settings(jobs=chosen.jobs or os.cpu_count() or 1),
             watcher=watcher,
         )
@@ -172,6 +179,8 @@ def _print(advice: Advice, *, explain: bool) -> None:
         rows = terminal.ranking_rows(advice, judging) if explain else terminal.ranking_head(advice, judging)
         show.table(terminal.ranking_columns(advice), rows)
         show.line(terminal.holds(judging))
+        if judging.rollout:
+            show.table(terminal.rollout_columns(advice), terminal.rollout_rows(advice, judging))
         show.line("")
     if explain:
         _explain(advice)

@@ -26,6 +26,8 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     host = plan.host
     if host.congestion_control is None:
         found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")
+    for group, transport in host.other_stacks:
+        found.note(f"the group `{group}` has the transport `{transport}`: its hosts are not described here")
     if host.demotion is not None and host.demotion.followed:
         found.note("thresholds are those of the start: a controller is to move them as the workload moves")
     found.coverage.hosts = True

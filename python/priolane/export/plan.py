@@ -186,7 +186,8 @@ class Host:
 
     `transport` and its `parameters` as the merged experiment has them; `congestion_control` is Linux's name of it, if
     Linux has it. `demotion` moves a flow from class to class, `own_levels` within the host. `classes_by` says in
-    words where else classes come from; `groups` are groups of the experiment with the class they ask for.
+    words where else classes come from; `groups` are groups of the experiment with the class they ask for, and
+    `other_stacks` those with a transport of their own, with its name.
     """
 
     transport: str
@@ -200,6 +201,7 @@ class Host:
     assign: Mapping[str, Any]
     classes_by: str
     groups: tuple[tuple[str, int], ...]
+    other_stacks: tuple[tuple[str, str], ...]
     rates: tuple[int, ...]
 
     @property

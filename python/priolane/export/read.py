@@ -214,6 +214,9 @@ def _host(merged: Mapping[str, Any], of: Mapping[str, Any], network: Network) ->
         assign=assign,
         classes_by=_classes_by(of),
         groups=tuple((group["name"], group.get("class") or 0) for group in merged["group"] if group["app"] != "none"),
+        other_stacks=tuple(
+            (group["name"], group["transport"]["kind"]) for group in merged["group"] if "transport" in group
+        ),
         rates=network.host_rates,
     )
 

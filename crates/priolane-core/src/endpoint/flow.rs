@@ -28,6 +28,8 @@ pub struct FlowRequest {
     /// Payload bytes that the flow had sent before, in addition to `size`: 0, except for a flow that was under way when
     /// the run began. Schemes that count the bytes of a flow begin with it.
     pub attained: u64,
+    /// The application's group, where groups have transports of their own; else 0.
+    pub group: u16,
 }
 
 impl FlowRequest {
@@ -44,6 +46,7 @@ impl FlowRequest {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            group: 0,
         }
     }
 }
@@ -82,9 +85,21 @@ pub struct FlowSpec {
 impl FlowSpec {
     /// Returns the request of its application at its source.
     pub fn request(&self) -> FlowRequest {
-        let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained, .. } =
-            *self;
-        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained }
+        let Self {
+            id,
+            dst,
+            size,
+            start,
+            class,
+            deadline,
+            entropy,
+            coflow_place,
+            weights,
+            attained,
+            group,
+            ..
+        } = *self;
+        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained, group }
     }
 
     /// Returns all payload bytes of the flow, with those that it had sent before the run; `None` if it is endless.

@@ -36,6 +36,10 @@ impl HostScheduler for Las {
         self.waiting.pop().map(|Reverse((_, _, slot))| slot)
     }
 
+    fn held(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

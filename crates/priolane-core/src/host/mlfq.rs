@@ -73,6 +73,10 @@ impl HostScheduler for Mlfq {
         self.enter(candidate);
     }
 
+    fn held(&self) -> usize {
+        self.levels.iter().map(VecDeque::len).sum()
+    }
+
     fn is_empty(&self) -> bool {
         self.occupied == 0
     }

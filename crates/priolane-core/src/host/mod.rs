@@ -72,6 +72,10 @@ macro_rules! orders {
                 match self { $(Self::$kind(s) => s.next()),* }
             }
 
+            fn held(&self) -> usize {
+                match self { $(Self::$kind(s) => s.held()),* }
+            }
+
             #[inline]
             fn is_empty(&self) -> bool {
                 match self { $(Self::$kind(s) => s.is_empty()),* }

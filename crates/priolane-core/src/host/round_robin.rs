@@ -37,6 +37,11 @@ impl HostScheduler for RoundRobin {
     }
 
     #[inline]
+    fn held(&self) -> usize {
+        self.turns.len()
+    }
+
+    #[inline]
     fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }

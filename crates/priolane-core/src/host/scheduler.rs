@@ -35,6 +35,9 @@ pub trait HostScheduler: Send + std::fmt::Debug {
     /// Removes the next flow and returns its slot.
     fn next(&mut self) -> Option<u32>;
 
+    /// Returns the number of flows that it holds, or more if it does not know.
+    fn held(&self) -> usize;
+
     /// Returns true if it holds no flow; false also if it does not know.
     fn is_empty(&self) -> bool;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::machine::{Cost, Machine, Reports, Setup, TransportKeys};
 use super::registered::registered;
 use super::window::{self, Handshake};
-use super::{Controller, EndpointUser, homa, ndp, phost, tokens};
+use super::{Controller, EndpointUser, TransportsByGroup, homa, ndp, phost, tokens};
 use crate::finding::{Finding, NetworkFacts};
 use crate::host::SchedulerKind;
 use crate::keys::{KeyConflict, Keys, Pairs, Table};
@@ -44,6 +44,8 @@ macro_rules! machines {
                 scheduler: SchedulerKind,
             },
             $($(#[$about])* $machine(ConfigOf<$endpoint>),)*
+            /// Several transports, chosen by the group of a flow.
+            ByGroup(TransportsByGroup),
         }
 
         impl Spec {
@@ -157,6 +159,7 @@ macro_rules! machines {
                         let config = Arc::new(config.clone());
                         user.run(|host| <$endpoint as Machine>::new(host, Arc::clone(&config)))
                     })*
+                    Self::ByGroup(transports) => user.run(|host| transports.endpoint(host)),
                 }
             }
 
@@ -165,6 +168,7 @@ macro_rules! machines {
                 match self {
                     Self::Window { window, .. } => window.frame,
                     $(Self::$machine(config) => <$endpoint as Machine>::frame(config),)*
+                    Self::ByGroup(transports) => transports.first().frame(),
                 }
             }
 
@@ -173,6 +177,7 @@ macro_rules! machines {
                 match self {
                     Self::Window { window, .. } => Reports::each(window.monitor),
                     $(Self::$machine(config) => <$endpoint as Machine>::reports(config),)*
+                    Self::ByGroup(transports) => transports.first().reports(),
                 }
             }
 
@@ -188,6 +193,7 @@ macro_rules! machines {
                         },
                     },
                     $(Self::$machine(config) => <$endpoint as Machine>::cost(config),)*
+                    Self::ByGroup(transports) => transports.cost(),
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! [`window`] implements reliable delivery for all window-based transports; each congestion controller that
 //! sets its window has a file of its own.
 
+mod coexist;
 mod common;
 mod controllers;
 pub mod cubic;
@@ -33,6 +34,7 @@ pub mod timely;
 pub mod tokens;
 pub mod window;
 
+pub use coexist::{CoexistenceError, TransportsByGroup};
 pub use common::Stamp;
 pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;

@@ -9,8 +9,11 @@ use priolane_core::keys::{
 use priolane_core::name::{Alphabet, is_name};
 use priolane_core::part::Part as _;
 use priolane_core::part::share;
+use priolane_core::transport::Spec;
 use priolane_core::units::Span;
-use priolane_source::{Field, InputError, KeyReader, Merge, Own, Replace, SharedKeys, Sources};
+use priolane_source::{
+    Field, InputError, KeyReader, Merge, Node, Own, Replace, SharedKeys, Sources, Value as NodeValue,
+};
 use priolane_workload::{App, Nothing};
 use serde::Serialize;
 
@@ -18,6 +21,7 @@ use super::deadlines::{self, Deadline};
 use super::like::LIKE;
 use super::network;
 use super::notices::{self, OnDowngrade};
+use super::schemes;
 use super::service::{self, Service};
 
 /// A group of hosts and its traffic.
@@ -55,6 +59,10 @@ pub struct FlowKeys {
     /// Class that its flows request, 0 is the best; flows of a flow list have their own.
     #[key(optional, shown = "0, or as listed", range = "[0, 15]")]
     pub class: Option<Class>,
+    /// Transport of its flows, in place of that of the scheme, with the keys of a scheme's `transport`. Such flows have the
+    /// class that the group states; demotion, assignment and the transport of a scheme hold for the other groups.
+    #[key(optional, shown = "that of the scheme", form = priolane_core::keys::InTable, source = "docs/experiments.md#two-transports-in-one-network")]
+    pub transport: Option<Spec>,
     /// Deadlines of its flows; without it, flows have those of their flow list, if any.
     #[key(optional, shown = "none, or as listed")]
     pub deadline: Option<Deadline>,
@@ -234,6 +242,7 @@ const KEYS: &[&str] = &[
     "plan",
     "split",
     "resplit",
+    "transport",
 ];
 
 /// Keys of all groups that send. They are kept when one app replaces another, and removed with `app = "none"`.
@@ -278,6 +287,7 @@ pub(super) const MERGE: Merge = Merge {
         ("pairs", &PAIRS),
         ("deadline", &deadlines::MERGE),
         ("on_downgrade", &notices::MERGE),
+        ("transport", &crate::scheme::TRANSPORT_MERGE),
     ],
     each: Some(&Merge::of(&[LIKE])),
 };
@@ -302,6 +312,27 @@ pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputEr
 /// # Errors
 /// Returns all its mistakes. If the app is invalid, keys that depend on it are not checked.
 pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Result<Group, InputError> {
+    match with_base(field, sources)? {
+        Some(node) => read(&Field::new(field.key().to_owned(), &node), name, sources),
+        None => read(field, name, sources),
+    }
+}
+
+/// Returns the group with the keys of the scheme that its transport has as `base`; `None` if it has none.
+fn with_base(field: &Field<'_>, sources: &mut Sources) -> Result<Option<Node>, InputError> {
+    let Some(transport) = field.inner("transport") else { return Ok(None) };
+    let NodeValue::Table(own) = transport.value() else { return Ok(None) };
+    let Some(merged) = schemes::based_transport(own, transport.key(), sources)? else { return Ok(None) };
+    let mut node = field.node().clone();
+    if let NodeValue::Table(table) = &mut node.value
+        && let Some(place) = table.get_mut("transport")
+    {
+        place.value = NodeValue::Table(merged);
+    }
+    Ok(Some(node))
+}
+
+fn read(field: &Field<'_>, name: &str, sources: &mut Sources) -> Result<Group, InputError> {
     let mut keys = field.key_reader()?;
     keys.take_field("name");
     for (key, what) in [("scheme", "schemes that differ by group"), ("tiers", "tiers")] {

@@ -158,15 +158,38 @@ fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {
 
 /// Reads the scheme that `base` names: a shipped one, or a scheme file.
 fn base(node: &Node, name: &str, sources: &mut Sources) -> Result<(Table, Origin), InputError> {
-    let field = Field::new(format!("scheme.{name}.base"), node);
+    named(&Field::new(format!("scheme.{name}.base"), node), sources)
+}
+
+/// Returns the transport in `table` with the keys of the scheme that its key `base` names, a shipped one or a scheme file;
+/// `None` without that key. `key` is that of the table.
+pub(super) fn based_transport(
+    table: &Table,
+    key: &str,
+    sources: &mut Sources,
+) -> Result<Option<Table>, InputError> {
+    let Some(node) = table.get("base") else { return Ok(None) };
+    let (scheme, _) = named(&Field::new(format!("{key}.base"), node), sources)?;
+    let mut transport = match scheme.get("transport").map(|node| &node.value) {
+        Some(Value::Table(transport)) => transport.clone(),
+        _ => Table::default(),
+    };
+    let mut own = table.clone();
+    own.remove("base");
+    transport.merge(&own, &scheme::TRANSPORT_MERGE);
+    Ok(Some(transport))
+}
+
+/// Reads the scheme that `field` names: a shipped one, or a scheme file.
+fn named(field: &Field<'_>, sources: &mut Sources) -> Result<(Table, Origin), InputError> {
     let text = field.text()?;
     if is_path(text) {
-        let content = sources.read(&field, text, SIZE_LIMIT)?;
+        let content = sources.read(field, text, SIZE_LIMIT)?;
         return Ok((parse(text, &content)?, Origin { file: text.into(), line: Some(1) }));
     }
     match scheme::shipped_tree(text) {
         Some(tree) => Ok((tree?.clone(), shipped_origin(text))),
-        None => Err(unknown(&field, text)),
+        None => Err(unknown(field, text)),
     }
 }
 

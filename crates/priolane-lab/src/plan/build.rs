@@ -1,7 +1,7 @@
 //! Builds the scenario of a run: network, ports, transport, flows, controls and stop condition.
 
 use priolane_core::assign::Assign;
-use priolane_core::assign::by_flow::set_coflow_ranks;
+use priolane_core::assign::by_flow::{ByFlow, set_coflow_ranks};
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
@@ -19,7 +19,7 @@ use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::run::Run;
-use super::{adaptation, admission, classes, failures, observed_port, ports, traffic};
+use super::{adaptation, admission, classes, coexistence, failures, observed_port, ports, traffic};
 use crate::experiment::{
     Arrivals, AtRate, Change, ControlTarget, Deadline, EventKind, Experiment, Group, Pair, Payer, Slowdown,
     Timing,
@@ -102,7 +102,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let network_choice = topology.path_choice;
     topology.path_choice = ports::path_choice(scheme, network_choice);
     let Traffic { mut flows, waits, .. } = traffic::flows(experiment, &topology, seed)?;
-    assign(scheme, &mut flows, seed);
+    assign(experiment, scheme, &mut flows, seed);
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
@@ -121,7 +121,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let mut spec = ScenarioSpec {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
-        transport: scheme.transport.transport(&ports::setup(scheme, experiment.frame, monitor)),
+        transport: coexistence::transport(experiment, scheme, monitor),
         nic: ports::nic(scheme, &experiment.frame, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
@@ -223,7 +223,7 @@ fn under_way(experiment: &Experiment, network: (&Topology, PathChoice), flows: &
 /// Returns the transport of a scheme, without its report interval; `None` if the experiment has no such scheme.
 pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
-    Some(scheme.transport.transport(&ports::setup(scheme, experiment.frame, None)))
+    Some(coexistence::transport(experiment, scheme, None))
 }
 
 fn at_rate(group: &Group) -> Option<AtRate> {
@@ -247,14 +247,32 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
     Ok(Some(Pricing { groups }))
 }
 
-/// Assigns classes to flows by the rule of the scheme. Random choices use a stream of their own, so that the flow list
-/// is the same for all schemes.
-fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
+/// Assigns classes to flows by the rule of the scheme, except to those of groups with a transport of their own. Random
+/// choices use a stream of their own, so that the flow list is the same for all schemes.
+fn assign(experiment: &Experiment, scheme: &Scheme, flows: &mut FlowList, seed: u64) {
     if let Assign::ByFlow(rule) = &scheme.assign {
-        rule.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
+        let draws = &mut Stream::new(seed, Purpose::Classes, u64::MAX);
+        if experiment.groups.iter().all(|group| group.flows.transport.is_none()) {
+            rule.assign(flows, draws);
+        } else {
+            assign_some(experiment, rule, flows, draws);
+        }
     }
     if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
         set_coflow_ranks(flows);
+    }
+}
+
+/// Assigns classes to the flows of groups without a transport of their own, as if there were no others.
+fn assign_some(experiment: &Experiment, rule: &ByFlow, flows: &mut FlowList, draws: &mut Stream) {
+    let is_of_scheme = |flow: &FlowSpec| {
+        experiment.groups.get(usize::from(flow.group)).is_none_or(|group| group.flows.transport.is_none())
+    };
+    let places: Vec<usize> = (0..flows.len()).filter(|&place| is_of_scheme(&flows.at(place))).collect();
+    let mut own: FlowList = places.iter().map(|&place| flows.at(place)).collect();
+    rule.assign(&mut own, draws);
+    for (&place, assigned) in places.iter().zip(own.iter()) {
+        flows.edit(place, |flow| flow.class = assigned.class);
     }
 }
 

@@ -18,8 +18,10 @@ pub struct Fabric {
     pub switch_rates: Vec<Rate>,
     /// Rates of the links that leave hosts, distinct and sorted.
     pub host_rates: Vec<Rate>,
-    /// The highest class number that a flow requests.
+    /// The highest class number that a flow of the scheme's transport requests.
     pub top_class: u8,
+    /// The highest class number that a flow of a group with a transport of its own requests.
+    pub other_class: u8,
     /// The lookahead: minimum delay from the start of a transmission to its arrival.
     pub lookahead: Span,
     /// The capabilities that groups pay for, which the transport must provide.
@@ -103,7 +105,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(key: impl Into<Cow<'static, str>>, what: String, fix: impl Into<String>) -> Self {
+    pub(crate) fn new(key: impl Into<Cow<'static, str>>, what: String, fix: impl Into<String>) -> Self {
         Self { key: key.into(), what, fix: fix.into() }
     }
 }

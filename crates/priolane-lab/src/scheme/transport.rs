@@ -6,7 +6,7 @@ use priolane_source::{Form, Merge, Own, Replace, SharedKeys};
 use super::row::same_group;
 
 /// A new kind keeps the keys that it shares with the old kind.
-pub(super) const MERGE: Merge = Merge::of(&[
+pub(crate) const MERGE: Merge = Merge::of(&[
     Replace::Kind {
         tag: "kind",
         default: None,

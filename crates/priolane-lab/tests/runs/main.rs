@@ -5,6 +5,7 @@ mod alternatives;
 mod bad_figures;
 mod bad_input;
 mod catalogued;
+mod coexistence;
 mod coflows;
 mod damaged_files;
 mod edges;

@@ -1,6 +1,7 @@
 //! The parts of an experiment that a testbed cannot carry out.
 
 use priolane_core::admit::Interval;
+use priolane_core::transport::Transport;
 use priolane_lab::plan::Run;
 use priolane_linux::limits::{MOST_FLOWS, MOST_MESSAGE};
 use priolane_sim::scenario::{Nic, ScenarioSpec};
@@ -71,6 +72,12 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
     refuse(!scenario.outages.is_empty(), "failure", "lines do not fail here", simulate);
     let lossy = scenario.topology.links.iter().any(|link| link.loss > 0.0);
     refuse(lossy, "topology", "lines lose nothing here", simulate);
+    refuse(
+        matches!(scenario.transport, Transport::ByGroup(_)),
+        "group",
+        "all hosts here run the transport of the scheme, and a group has its own",
+        simulate,
+    );
     refuse(
         scenario.machines.iter().any(Option::is_some),
         "group",

@@ -22,7 +22,7 @@ use super::recovery::State;
 use super::sender::{Plan, Sender};
 use crate::endpoint::{
     Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
-    Rejection, RxMeta, SendId, Stats, ThresholdSet, Thresholds, Tx,
+    Rejection, RxMeta, SendId, Stats, ThresholdSet, Thresholds, Tx, Waiting,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
@@ -680,6 +680,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
     #[inline]
     fn may_transmit(&self) -> bool {
         !(self.outbox.is_empty() && self.scheduler.is_empty())
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting { control: !self.outbox.is_empty(), flows: self.scheduler.held() }
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {

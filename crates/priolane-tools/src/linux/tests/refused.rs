@@ -46,6 +46,13 @@ fn each_thing_that_no_testbed_does_is_refused_at_its_key() {
         refusal("dctcp", &lossy),
         format!("star.toml: topology: lines lose nothing here. {simulated}")
     );
+    let two = star(&[(APP, &format!("{APP}transport = {{ kind = \"cubic\" }}\n"))]);
+    assert_eq!(
+        refusal("dctcp", &two),
+        format!(
+            "star.toml: group: all hosts here run the transport of the scheme, and a group has its own. {simulated}"
+        )
+    );
     let machines = star(&[
         ("\"dctcp\", \"pias\", \"pfabric\"", "\"paccp\""),
         (TIME, WINDOW),

@@ -1,0 +1,124 @@
+"""The rollout of an answer: the first month, in which some hosts are changed and the others run what runs today.
+
+Switches are those of the answer, as they are configured first. Flows from changed hosts have the answer's transport
+and classes. Flows from the other hosts keep today's transport, and their packets go to the last queue, which has all
+traffic without a code point of its own. Both sides share every link, so that each number shows new beside old.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from priolane._core import InputError, RunFailed
+from priolane.advice.candidate import Candidate
+from priolane.advice.changes import Today, merged
+from priolane.advice.flow_list import FlowList
+from priolane.advice.goals import Goal
+from priolane.advice.outcomes import Outcome, outcomes
+from priolane.advice.request import AdviceContext
+from priolane.advice.samples import COLUMNS, read_trial
+from priolane.advice.windows import Windows
+from priolane.model.experiment import Options, check
+from priolane.results.results import Results
+
+PARTS = (10, 50, 100)
+"""The parts of the hosts to change that are changed, in percent."""
+CHANGED, UNCHANGED = "changed", "unchanged"
+_FOLDER = "flows_rollout"
+
+
+@dataclass(frozen=True)
+class RolloutStep:
+    """One step: `hosts` of the hosts to change, `of`, are changed.
+
+    `outcomes` are by side, for the goals of which the side has flows. `refused` says why the step could not be run.
+    """
+
+    part: int
+    hosts: int
+    of: int
+    outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    refused: str | None = None
+    hops: int = 0
+
+
+def hosts_change(today: Today, chosen: Candidate) -> bool:
+    """Whether a change from today to a candidate touches hosts."""
+    now, then = merged(today.candidate.rows), merged(chosen.rows)
+    return any(now.get(row) != then.get(row) for row in ("transport", "assign", "host", "nic"))
+
+
+def roll_out(context: AdviceContext, chosen: Candidate, windows: Windows) -> tuple[RolloutStep, ...]:
+    """Runs each step of the rollout of `chosen` to the hosts that the request names."""
+    hosts = context.changed
+    found = []
+    for part in PARTS:
+        changed = hosts[: max(1, round(part * len(hosts) / 100))]
+        step = RolloutStep(part, len(changed), len(hosts))
+        try:
+            found.append(_run(context, chosen, step, changed, windows))
+        except (InputError, RunFailed) as error:
+            found.append(replace(step, refused=str(error).splitlines()[0]))
+    return tuple(found)
+
+
+def _run(
+    context: AdviceContext, chosen: Candidate, step: RolloutStep, changed: Sequence[int], windows: Windows
+) -> RolloutStep:
+    if context.needs_whole_list:
+        raise InputError("flows of this list wait for others or belong to coflows, which both kinds of hosts share")
+    flows = _by_side(context.flows, changed)
+    folder = f"{_FOLDER}_{step.part}"
+    last = chosen.queues - 1 if chosen.queues else 0
+    old = [name for name in flows.groups if name.endswith(f"_{UNCHANGED}")]
+    flows.write(context.request.out / folder, classes=dict.fromkeys(old, last))
+    transport = _todays_transport(context, windows)
+    experiment = replace(
+        context.experiment(f"rollout_{step.part}.toml", [chosen], windows),
+        flows=flows,
+        lists=folder,
+        group_keys={name: {"transport": transport} for name in old},
+    )
+    experiment.write()
+    results = experiment.run(context.request.out / "runs" / f"rollout_{step.part}", [chosen.name], context.request.how)
+    return _read(context, step, results, windows)
+
+
+def _by_side(flows: FlowList, changed: Sequence[int]) -> FlowList:
+    """The flows with a group for each side of each group; groups without a flow are left out."""
+    is_old = ~np.isin(flows.columns["src"], np.asarray(changed))
+    names = [f"{name}_{side}" for name in flows.groups for side in (CHANGED, UNCHANGED)]
+    place = flows.group_of * 2 + is_old
+    used, group_of = np.unique(place, return_inverse=True)
+    return replace(flows, groups=tuple(names[one] for one in used), group_of=group_of)
+
+
+def _todays_transport(context: AdviceContext, windows: Windows) -> dict[str, Any]:
+    """The transport of what runs today, with what `[host]` states for all hosts."""
+    now = context.today.candidate
+    path = context.experiment("today.toml", [now], windows).path
+    transport: dict[str, Any] = check(path, Options(schemes=(now.name,)))["merged"]["scheme"][now.name]["transport"]
+    return transport
+
+
+def _read(context: AdviceContext, step: RolloutStep, results: Results, windows: Windows) -> RolloutStep:
+    """The outcomes of both sides of a step."""
+    (run,) = results.runs
+    table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
+    record = results.records[run.id]
+    found: dict[str, tuple[Outcome, ...]] = {}
+    for side in (CHANGED, UNCHANGED):
+        own = table.filter(pc.ends_with(table["group"].cast(pa.string()), f"_{side}"))
+        if not len(own):
+            continue
+        names = pc.replace_substring_regex(own["group"].cast(pa.string()), f"_{side}$", "")
+        own = own.set_column(own.column_names.index("group"), "group", names)
+        trial = read_trial(own, record, context.goals, context.fabric.classes, windows)
+        goals: list[Goal] = [goal for goal in context.goals if trial.values[goal.name] is not None]
+        found[side] = outcomes(goals, {side: trial.values})[side]
+    return replace(step, outcomes=found, hops=int(record["counters"]["packet_hops"]))
