@@ -296,7 +296,10 @@ impl Override {
     /// Merges the key into the preset as `[scheme.NAME]` would, so that the merged file can be read again.
     fn put(&self, scheme: &mut Table) {
         let row = self.row.key();
-        let Some(at) = &self.at else { return scheme.set(row, self.node.clone()) };
+        let Some(at) = &self.at else {
+            scheme.set(row, self.node.clone());
+            return self.order_flows(scheme);
+        };
         if scheme.get(row).is_some_and(|node| !matches!(node.value, Value::Table(_))) {
             return;
         }
@@ -304,6 +307,16 @@ impl Override {
         let keys = Value::Table(alone(at, self.node.clone()));
         let stated = alone(row, Node { origin: self.node.origin.clone(), value: keys });
         scheme.merge(&stated, &scheme::MERGE);
+    }
+
+    /// Gives hosts an order of flows in place of that of the transmit queue, which they no longer have: round robin.
+    fn order_flows(&self, scheme: &mut Table) {
+        if text(scheme, "host", "kind") != Some("fifo") {
+            return;
+        }
+        let order = Node { origin: self.node.origin.clone(), value: Value::Text("round_robin".to_owned()) };
+        let host = Value::Table(Table::from_iter([("kind".to_owned(), order)]));
+        scheme.set("host", Node { origin: self.node.origin.clone(), value: host });
     }
 
     /// Returns what a scheme must have for the key to apply.

@@ -164,9 +164,13 @@ fn they_can_be_set_and_alternatives_replace_each_other() {
 
 #[test]
 fn a_host_without_a_transmit_queue_is_one_that_is_asked_for_packets() {
-    let own = "[host]\nnic = \"pull\"\n[scheme.dctcp]\nhost.kind = \"round_robin\"\n";
+    let own = "[host]\nnic = \"pull\"\n";
     let plan = planned("\"dctcp\", \"nos2\", \"top\"", own, &[]).unwrap();
     assert_eq!(merged(&plan, "dctcp/nic"), "pull");
+    assert_eq!(merged(&plan, "dctcp/host/kind"), "round_robin", "a FIFO order is that of a queue");
+    assert_eq!(merged(&plan, "nos2/host/kind"), "mlfq");
+    let stated = "[host]\nnic = \"pull\"\n[scheme.dctcp]\nhost.kind = \"srpt\"\n";
+    assert_eq!(merged(&planned("\"dctcp\"", stated, &[]).unwrap(), "dctcp/host/kind"), "srpt");
     assert_eq!(merged(&plan, "nos2/nic"), "pull");
     assert_eq!(merged(&plan, "top/nic"), "tokens", "a queue that limits tokens stays");
 }
