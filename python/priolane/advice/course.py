@@ -25,7 +25,7 @@ from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.measured import Measurement, compare
 from priolane.advice.outcomes import estimates
-from priolane.advice.place import claim, finish
+from priolane.advice.place import claim, finish, replaced
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
@@ -106,6 +106,9 @@ def execute(request: Request, tell: Tell) -> Advice:
     """`advise` with all choices of the command; `tell` is called with a line for each stage."""
     context = read(request, tell)
     with claim(request.out):
+        before = replaced(request.out, [goal.text for goal in context.goals])
+        if before is not None:
+            tell(before)
         advice = _advise(context)
         finish(advice)
     return advice

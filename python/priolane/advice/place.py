@@ -1,6 +1,6 @@
 """The directory of an answer: whose it is, and the files that are written last."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +29,17 @@ def claim(directory: Path) -> Iterator[None]:
         if not (directory / MARK).exists():
             write_whole(directory / MARK, to_json({"advice": None}))
         yield
+
+
+def replaced(directory: Path, goals: Sequence[str]) -> str | None:
+    """A sentence if the directory has the answer for other goals, which the next one replaces."""
+    try:
+        before = parse_json(read_regular(directory / MARK, MOST_JSON_BYTES)).get("goals")
+    except (OSError, ValueError, AttributeError):
+        return None
+    if before is None or list(before) == list(goals):
+        return None
+    return f"{directory} has an answer for other goals ({' and '.join(map(str, before))}), which this one replaces"
 
 
 def _is_ours(directory: Path) -> bool:

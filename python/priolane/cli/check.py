@@ -10,6 +10,7 @@ from priolane.cli import arguments, show
 from priolane.cli.brief.checked import check_lines
 from priolane.cli.brief.screen import Screen
 from priolane.execution.prediction import check, from_check
+from priolane.model.host_differences import host_differences
 from priolane.results.numbers import format_value, short
 from priolane.text.command_line import command_line, path_word
 
@@ -33,13 +34,14 @@ def execute(chosen: argparse.Namespace) -> int:
     found = check(chosen.file, arguments.options(chosen))
     cores = os.cpu_count() or 1
     found["command_seconds"] = from_check(found, cores).wait_s
+    found["warnings"] += [*host_differences(found["merged"]["scheme"]), *_beyond_memory(int(found["bytes"]))]
     if chosen.json:
         show.json_lines(found, indent=2)
         return 0
     if chosen.merged:
         show.json_lines(found["merged"], indent=2)
         return 0
-    warnings = [*found.pop("warnings", []), *_beyond_memory(int(found["bytes"]))]
+    warnings = found.pop("warnings")
     if chosen.verbose:
         _show_all(found, warnings, cores)
         return 0

@@ -60,6 +60,10 @@ class Experiment:
         loaded.core = _core.Experiment.from_path(Path(path))
         return loaded
 
+    def __repr__(self) -> str:
+        """The name, and the file if it was read from one."""
+        return f"<priolane.Experiment {self.name!r}{'' if self.path is None else f' of {self.path}'}>"
+
     def to_toml(self) -> str:
         """The text of an experiment file with the same keys."""
         return self.core.to_toml()
