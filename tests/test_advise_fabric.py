@@ -11,7 +11,7 @@ from priolane._core import InputError
 from priolane.advice import fabric as fabric_module
 from priolane.advice import feasible
 from priolane.advice.fabric import TODAY, read_fabric, scaled
-from priolane.advice.feasible import ADMIT, ASSIGN, HOSTS, NICS, PORTS, TRANSPORTS, requires, shipped
+from priolane.advice.feasible import requires, shipped
 from priolane.advice.flow_list import read_flows
 
 
@@ -125,25 +125,11 @@ def test_limits_scale_in_whole_packets_or_bytes() -> None:
         scaled("many", 2)
 
 
-def test_every_kind_of_row_says_what_it_requires() -> None:
-    catalogue = json.loads(_core.catalogue())
-    tables = {
-        "transports": TRANSPORTS,
-        "ports": PORTS,
-        "assign": ASSIGN,
-        "host": HOSTS,
-        "nic": NICS,
-        "admit": ADMIT,
-    }
-    for row, table in tables.items():
-        kinds = {entry["name"] for entry in catalogue[row]}
-        missing = kinds - table.keys()
-        assert not missing, f"{row}: what do {missing} require?"
-
-
 def test_requirements_are_read_from_rows() -> None:
     assert requires(shipped()["hpcc"]) == ("int", "congestion_module", "pfc")
     assert requires(shipped()["newreno"]) == ()
+    assert requires(shipped()["nos2"]) == ("ecn", "congestion_control", "dscp")
+    assert requires(shipped()["top"]) == ("token_limiter", "kernel_module", "sizes_known")
 
 
 def test_what_is_possible_follows_what_switches_hosts_and_flows_have(tmp_path: Path) -> None:

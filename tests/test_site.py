@@ -273,8 +273,8 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
         "srpt": "each flow",
         "prioplus_swift": "no",
     }
-    assert "mark packets (ECN)" in requirements.switches(scheme("dctcp"), [])
-    assert "pause 8 classes (PFC)" in requirements.switches(scheme("physical_swift"), [])
+    assert "mark packets (ECN)" in requirements.switches(scheme("dctcp"))
+    assert "pause 8 classes (PFC)" in requirements.switches(scheme("physical_swift"))
     assert requirements.deadlines(scheme("firapam")) == "yes"
 
 

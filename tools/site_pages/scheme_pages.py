@@ -77,7 +77,7 @@ def index() -> str:
             f"[`{scheme.name}`](schemes/{scheme.name}.md)",
             plain(scheme.paper) or "–",
             str(requirements.queues(scheme.table)),
-            "; ".join(requirements.switches(scheme.table, scheme.parts)),
+            "; ".join(requirements.switches(scheme.table)),
             requirements.sizes(scheme.table),
         )
         for scheme in schemes()
@@ -95,7 +95,7 @@ def _page(scheme: Scheme) -> str:
     rows = [(_linked(scheme, row), code(inline(scheme.table[row]))) for row in _ROWS if row in scheme.table]
     facts = [
         ("Paper", plain(scheme.paper) or "–"),
-        ("Switch ports must", "; ".join(requirements.switches(scheme.table, scheme.parts))),
+        ("Switch ports must", "; ".join(requirements.switches(scheme.table))),
         ("Hosts need", "; ".join(requirements.hosts(scheme.table, scheme.parts))),
         ("Queues of a port", str(requirements.queues(scheme.table))),
         ("Sizes must be known", requirements.sizes(scheme.table)),

@@ -60,6 +60,7 @@ pub mod analyze;
 pub mod assign;
 mod chunked_queue;
 pub mod columnar;
+pub mod deployment;
 pub mod endpoint;
 pub mod fair_pool;
 pub mod finding;

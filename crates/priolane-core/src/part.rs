@@ -2,6 +2,7 @@
 
 pub use priolane_derive::Part;
 
+use crate::deployment::Deployment;
 use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new, only_one_of};
 pub use crate::row::Row;
@@ -87,6 +88,8 @@ pub trait Part: Keys {
     const REQUIRES: &'static [Capability] = &[];
     /// Capabilities that it provides to the other rows.
     const PROVIDES: &'static [Capability] = &[];
+    /// What it takes of a real network.
+    const DEPLOYMENT: Deployment = Deployment::NONE;
 
     /// Returns which of its settings do not go together on a network. Default: none.
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
@@ -116,6 +119,8 @@ pub struct Entry {
     pub requires: &'static [Capability],
     /// Capabilities that it provides to the other rows.
     pub provides: Vec<Provision>,
+    /// What it takes of a real network.
+    pub deployment: Deployment,
 }
 
 impl Entry {
@@ -134,6 +139,7 @@ impl Entry {
             parameters,
             requires: P::REQUIRES,
             provides,
+            deployment: P::DEPLOYMENT,
         }
     }
 

@@ -15,20 +15,30 @@ struct PartAttributes {
     source: Option<LitStr>,
     requires: Vec<Ident>,
     provides: Vec<Ident>,
+    deploy: Vec<Ident>,
+    linux: Option<LitStr>,
+    serves: Option<LitStr>,
+    lacks: Option<LitStr>,
+    paths: Option<Ident>,
+    on_hosts: Vec<LitStr>,
     findings: Option<Path>,
 }
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let stated = stated(input)?;
-    let name = stated.name.ok_or_else(|| Error::new_spanned(input, "expected #[part(name = \"...\")]"))?;
-    let source =
-        stated.source.ok_or_else(|| Error::new_spanned(input, "expected #[part(source = \"...\")]"))?;
-    let summary = stated.summary.map_or_else(|| doc(&input.attrs), |summary| summary.value());
+    let name =
+        stated.name.as_ref().ok_or_else(|| Error::new_spanned(input, "expected #[part(name = \"...\")]"))?;
+    let source = stated
+        .source
+        .as_ref()
+        .ok_or_else(|| Error::new_spanned(input, "expected #[part(source = \"...\")]"))?;
+    let summary = stated.summary.as_ref().map_or_else(|| doc(&input.attrs), |summary| summary.value());
     let (requires, provides) = (&stated.requires, &stated.provides);
     let notation = stated
         .notation
+        .as_ref()
         .map(|notation| quote!(const NOTATION: ::priolane_core::part::Notation = ::priolane_core::part::Notation::#notation;));
-    let findings = stated.findings.map(|findings| {
+    let findings = stated.findings.as_ref().map(|findings| {
         quote! {
             fn findings(
                 &self,
@@ -38,6 +48,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     });
+    let deployment = deployment(&stated);
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -55,9 +66,32 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 &[#(::priolane_core::part::Capability::#requires),*];
             const PROVIDES: &'static [::priolane_core::part::Capability] =
                 &[#(::priolane_core::part::Capability::#provides),*];
+            const DEPLOYMENT: ::priolane_core::deployment::Deployment = #deployment;
             #findings
         }
     })
+}
+
+/// Returns the value of `Part::DEPLOYMENT`.
+fn deployment(stated: &PartAttributes) -> TokenStream {
+    let PartAttributes { deploy, on_hosts, .. } = stated;
+    let optional = |text: &Option<LitStr>| match text {
+        Some(text) => quote!(::std::option::Option::Some(#text)),
+        None => quote!(::std::option::Option::None),
+    };
+    let text = |text: &Option<LitStr>| text.as_ref().map_or_else(String::new, LitStr::value);
+    let (linux, serves, lacks) = (optional(&stated.linux), text(&stated.serves), text(&stated.lacks));
+    let paths = stated.paths.clone().unwrap_or_else(|| Ident::new("Nothing", proc_macro2::Span::call_site()));
+    quote! {
+        ::priolane_core::deployment::Deployment {
+            needs: &[#(::priolane_core::deployment::Need::#deploy),*],
+            linux: #linux,
+            serves: #serves,
+            lacks: #lacks,
+            paths: ::priolane_core::deployment::PathKnowledge::#paths,
+            on_hosts: &[#(#on_hosts),*],
+        }
+    }
 }
 
 fn stated(input: &DeriveInput) -> Result<PartAttributes> {
@@ -70,6 +104,12 @@ fn stated(input: &DeriveInput) -> Result<PartAttributes> {
                 bracketed!(inside in value);
                 Ok(Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?.into_iter().collect())
             };
+            let texts = |meta: &syn::meta::ParseNestedMeta<'_>| -> Result<Vec<LitStr>> {
+                let inside;
+                let value = meta.value()?;
+                bracketed!(inside in value);
+                Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&inside)?.into_iter().collect())
+            };
             match meta.path.require_ident()?.to_string().as_str() {
                 "name" => stated.name = Some(meta.value()?.parse()?),
                 "notation" => stated.notation = Some(meta.value()?.parse()?),
@@ -77,9 +117,16 @@ fn stated(input: &DeriveInput) -> Result<PartAttributes> {
                 "source" => stated.source = Some(meta.value()?.parse()?),
                 "requires" => stated.requires = list(&meta)?,
                 "provides" => stated.provides = list(&meta)?,
+                "deploy" => stated.deploy = list(&meta)?,
+                "linux" => stated.linux = Some(meta.value()?.parse()?),
+                "serves" => stated.serves = Some(meta.value()?.parse()?),
+                "lacks" => stated.lacks = Some(meta.value()?.parse()?),
+                "paths" => stated.paths = Some(meta.value()?.parse()?),
+                "on_hosts" => stated.on_hosts = texts(&meta)?,
                 "findings" => stated.findings = Some(meta.value()?.parse()?),
                 _ => {
-                    let names = "name, notation, summary, source, requires, provides or findings";
+                    let names = "name, notation, summary, source, requires, provides, deploy, linux, serves, lacks, \
+                                 paths, on_hosts or findings";
                     return Err(meta.error(format!("expected {names}")));
                 }
             }

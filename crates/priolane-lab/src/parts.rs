@@ -29,6 +29,14 @@ pub struct PartInfo {
     pub requires: Vec<&'static str>,
     /// The properties that the part provides to the other rows.
     pub provides: Vec<String>,
+    /// What switches, hosts and applications of a real network must have for it, as fabric files name it.
+    pub needs: Vec<&'static str>,
+    /// Linux's name of the congestion control; null if Linux does not have it.
+    pub linux: Option<&'static str>,
+    /// What switch ports do, after "switches"; empty for parts of other rows.
+    pub serves: &'static str,
+    /// What ports of switches that can be bought lack for it; empty if nothing.
+    pub lacks: &'static str,
     /// Its keys; the keys of a table follow the key of the table.
     pub keys: Vec<KeyEntry>,
 }
@@ -84,6 +92,10 @@ pub fn parts() -> Vec<PartInfo> {
         source: "",
         requires: Vec::new(),
         provides: Vec::new(),
+        needs: Vec::new(),
+        linux: None,
+        serves: "",
+        lacks: "",
         keys: table.keys.iter().flat_map(|key| flatten(key, "", "")).collect(),
     }));
     found
@@ -145,6 +157,10 @@ fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
         source: entry.source,
         requires: entry.requires.iter().map(|capability| capability.clause()).collect(),
         provides: entry.provides.iter().map(provision).collect(),
+        needs: entry.deployment.needs.iter().map(|need| need.word()).collect(),
+        linux: entry.deployment.linux,
+        serves: entry.deployment.serves,
+        lacks: entry.deployment.lacks,
         keys: own.chain(common).collect(),
     }
 }

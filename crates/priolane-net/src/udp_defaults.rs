@@ -10,63 +10,28 @@
 //! floor       of a window, a thousandth of a packet: after one delay of 90 ms the next packet goes 90 s later
 //! lifetime    of a token, shorter than a wake-up: each token has expired when its sender reads it
 //! ```
+//!
+//! The file of each transport states its own (`#[part(on_hosts = [...])]`).
 
 use priolane_core::keys::Value;
+use priolane_core::part::Row;
+use priolane_core::scheme::find;
 
-/// The defaults of keys that belong together. If one of the keys is given, none of the defaults applies.
-type Group = &'static [(&'static str, DefaultValue)];
-
-/// The value of a default.
-#[derive(Clone, Copy, Debug)]
-enum DefaultValue {
-    Text(&'static str),
-    Integer(i64),
-}
-
-impl DefaultValue {
-    fn value(self) -> Value<'static> {
-        match self {
-            Self::Text(text) => Value::Text(text),
-            Self::Integer(number) => Value::Integer(number),
-        }
-    }
-}
-
-const TARGET: Group = &[("target", DefaultValue::Text("2ms"))];
-const FLOOR: Group = &[("min_cwnd", DefaultValue::Text("0.5pkt"))];
-const FLUCTUATION: Group = &[("fluctuation", DefaultValue::Text("1ms"))];
-const NOISE: Group = &[("noise", DefaultValue::Text("500us"))];
-/// The lifetime of tokens: 1000 packets at 10 Gbit/s take 1.2 ms.
-const LIFETIME: Group = &[("expiry", DefaultValue::Integer(2_000))];
-
-/// Returns the defaults of the transport `name`.
-fn groups(name: &str) -> &'static [Group] {
-    match name {
-        "swift" => &[TARGET, FLOOR],
-        "ledbat" => &[TARGET],
-        "timely" => &[&[("t_low", DefaultValue::Text("1ms")), ("t_high", DefaultValue::Text("5ms"))]],
-        "prioplus_swift" => &[FLUCTUATION, NOISE, FLOOR],
-        "prioplus_ledbat" => &[FLUCTUATION, NOISE],
-        // One timeout, which does not adapt: longer than what hosts have to read of a thousand messages.
-        "pfabric" => &[&[
-            ("min_rto", DefaultValue::Text("50ms")),
-            ("initial_rto", DefaultValue::Text("50ms")),
-            ("max_rto", DefaultValue::Text("50ms")),
-        ]],
-        "phost" => &[LIFETIME, &[("retry", DefaultValue::Text("20ms"))]],
-        "ndp" => &[&[("rto", DefaultValue::Text("10ms"))]],
-        "expresspass" | "top" => &[&[("min_rto", DefaultValue::Text("5ms"))]],
-        _ => &[],
-    }
+/// Returns the keys of a group with their defaults.
+fn pairs<'a>(group: &'a str) -> impl Iterator<Item = (&'a str, Value<'a>)> {
+    group.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| {
+        let value = value.trim();
+        (key.trim(), value.parse().map_or(Value::Text(value), Value::Integer))
+    })
 }
 
 /// Returns `keys` of the transport `name` together with the defaults of keys that are not given. A `preset` replaces
 /// all defaults.
 pub(crate) fn with_defaults<'a>(name: &str, keys: &[(&'a str, Value<'a>)]) -> Vec<(&'a str, Value<'a>)> {
     let given = |key: &str| keys.iter().any(|(name, _)| *name == key || *name == "preset");
-    let missing = groups(name).iter().filter(|group| !group.iter().any(|(key, _)| given(key)));
-    let missing = missing.flat_map(|group| group.iter()).map(|&(key, default)| (key, default.value()));
-    keys.iter().cloned().chain(missing).collect()
+    let groups = find(Row::Transport, name).map_or(&[][..], |entry| entry.deployment.on_hosts);
+    let missing = groups.iter().filter(|group| !pairs(group).any(|(key, _)| given(key)));
+    keys.iter().cloned().chain(missing.flat_map(|group| pairs(group))).collect()
 }
 
 #[cfg(test)]
@@ -80,6 +45,12 @@ mod tests {
         for entry in Spec::entries() {
             let scheme = Scheme::named(entry.name).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             assert_eq!(scheme.transport.name(), entry.name);
+            for group in entry.deployment.on_hosts {
+                assert_eq!(pairs(group).count(), group.matches('=').count(), "{}: {group}", entry.name);
+                for (key, _) in pairs(group) {
+                    assert!(entry.parameters.iter().any(|info| info.name == key), "{}: {key}", entry.name);
+                }
+            }
         }
     }
 
@@ -92,6 +63,16 @@ mod tests {
         assert_eq!(keys_of("swift", &[("preset", Value::Text("lite"))]), ["preset"]);
         assert_eq!(keys_of("pfabric", &[("min_rto", Value::Text("3ms"))]), ["min_rto"]);
         assert_eq!(keys_of("dctcp", &[]), [""; 0]);
+    }
+
+    #[test]
+    fn defaults_are_texts_or_whole_numbers() {
+        assert_eq!(
+            with_defaults("phost", &[("retry", Value::Text("3ms"))])[1],
+            ("expiry", Value::Integer(2_000))
+        );
+        let timely = with_defaults("timely", &[]);
+        assert_eq!(timely, [("t_low", Value::Text("1ms")), ("t_high", Value::Text("5ms"))]);
     }
 
     #[test]

@@ -13,7 +13,8 @@ from typing import Any
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
-from priolane.advice.feasible import TRANSPORTS, requires, shipped
+from priolane.advice.feasible import requires, shipped
+from priolane.model.keys import part
 
 
 class Step(StrEnum):
@@ -154,7 +155,7 @@ def _of_transport(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
     found = set()
     kind = then["transport"]["kind"]
     if kind != now["transport"]["kind"]:
-        needs = TRANSPORTS[kind]
+        needs = part("transport", kind).needs
         modules = (Step.USER_STACK, Step.KERNEL_MODULE, Step.CONGESTION_MODULE)
         found.add(next((step for step in modules if step.value in needs), Step.CONGESTION_CONTROL))
     elif _without(now["transport"], _OF_HOST) != _without(then["transport"], _OF_HOST):

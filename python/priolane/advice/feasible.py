@@ -1,7 +1,7 @@
 """The shipped schemes that can be deployed on the user's switches and hosts, and the obstacles of the others.
 
-A scheme is its rows, and each row requires something: `TRANSPORTS`, `PORTS`, `ASSIGN`, `HOSTS`, `NICS`, `ADMIT` say
-what, by the kind of the row. What rows state besides (marking, PFC, queues, unbounded buffers) is read from them.
+A scheme is its rows, and each part in a row declares what it needs (`Part.needs`). What rows state besides (marking,
+PFC, queues, unbounded buffers) is read from them.
 """
 
 import json
@@ -14,6 +14,7 @@ from priolane import _core
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.flow_list import FlowList
 from priolane.model.experiment import check
+from priolane.model.keys import part
 
 Rows = Mapping[str, Any]
 
@@ -41,84 +42,7 @@ FLOWS = {
     "coflows": "no flow of the list belongs to a coflow (column `coflow`)",
     "prices": "flows of a list pay for nothing, and without prices it shares as TCP does",
 }
-TRANSPORTS: Mapping[str, tuple[str, ...]] = {
-    "newreno": (),
-    "cubic": (),
-    "dctcp": ("ecn", "congestion_control"),
-    "paccp": ("prices", "congestion_module"),
-    "paccp_dctcp": ("prices", "ecn", "congestion_module"),
-    "d2tcp": ("deadlines", "ecn", "congestion_module"),
-    "swift": ("congestion_module",),
-    "ledbat": ("congestion_module",),
-    "hpcc": ("int", "congestion_module"),
-    "pfabric": ("user_stack", "sizes_known"),
-    "prioplus_swift": ("congestion_module", "dscp"),
-    "prioplus_ledbat": ("congestion_module", "dscp"),
-    "timely": ("congestion_module",),
-    "dcqcn": ("ecn", "congestion_module"),
-    "phost": ("user_stack", "sizes_known"),
-    "ndp": ("user_stack",),
-    "homa": ("kernel_module", "sizes_known"),
-    "expresspass": ("token_limiter", "kernel_module"),
-    "top": ("token_limiter", "kernel_module", "sizes_known"),
-}
-PORTS: Mapping[str, tuple[str, ...]] = {
-    "fifo": (),
-    "strict": (),
-    "wfq": (),
-    "trimming": ("trimming",),
-    "tokens": ("token_limiter",),
-    "ranked": ("rank_queues",),
-    "pifo": ("rank_queues",),
-    "aifo": ("rank_queues",),
-    "pfabric": ("rank_queues",),
-    "sp_pifo": ("rank_queues",),
-}
-ASSIGN: Mapping[str, tuple[str, ...]] = {
-    "none": (),
-    "random_fraction": ("dscp",),
-    "bytes_sent": ("dscp",),
-    "size": ("dscp", "sizes_known"),
-    "flow_fraction": ("dscp", "sizes_known"),
-    "equal_bytes": ("dscp", "sizes_known"),
-    "power_law": ("dscp", "sizes_known"),
-    "coflow_size": ("dscp", "sizes_known", "coflows"),
-    "deadlines_first": ("dscp", "deadlines"),
-    "deadline": ("dscp", "deadlines"),
-    "deadline_rank": ("dscp", "deadlines"),
-    "demand_rate": ("dscp", "deadlines", "sizes_known"),
-    "paid_weight": ("dscp", "prices"),
-    "group": ("dscp",),
-}
-HOSTS: Mapping[str, tuple[str, ...]] = {
-    "round_robin": (),
-    "fifo": (),
-    "own": (),
-    "mlfq": ("dscp",),
-    "las": ("kernel_module",),
-    "srpt": ("kernel_module", "sizes_known"),
-}
-NICS: Mapping[str, tuple[str, ...]] = {
-    "pull": (),
-    "fifo": (),
-    "host": (),
-    "ports": (),
-    "port": (),
-    "tokens": ("kernel_module",),
-}
-ADMIT: Mapping[str, tuple[str, ...]] = {
-    "none": (),
-    "aequitas": ("classes", "user_stack"),
-    "firapam": ("classes", "deadlines", "user_stack"),
-    "pase": ("deadlines", "user_stack"),
-}
-_BY_ROW = {
-    "transport": TRANSPORTS,
-    "port": PORTS,
-    "assign": ASSIGN,
-    "host": HOSTS,
-    "admit": ADMIT,
-}
+_ROWS = ("transport", "port", "assign", "host", "admit")
 # A port of tokens has a queue for signals and one for payload besides those of its classes.
 _TOKEN_QUEUES = 2
 _MODULES = ("congestion_module", "kernel_module")
@@ -173,10 +97,10 @@ def possible(name: str, rows: Rows, fabric: Fabric, flows: FlowList) -> Feasibil
 def requires(rows: Rows) -> tuple[str, ...]:
     """The requirements of a scheme for switches, hosts and flows; `KeyError` for a row of an unknown kind."""
     found: list[str] = []
-    for row, by_kind in _BY_ROW.items():
-        found += by_kind[rows[row]["kind"]]
+    for row in _ROWS:
+        found += part(row, rows[row]["kind"]).needs
     nic = rows["nic"]
-    found += NICS[nic if isinstance(nic, str) else nic.get("queue", "port")]
+    found += part("nic", nic if isinstance(nic, str) else nic.get("queue", "port")).needs
     found += ["pfc"] if rows["port"].get("pfc") else []
     return tuple(dict.fromkeys(found))
 

@@ -25,22 +25,11 @@ from priolane.export.plan import (
 )
 from priolane.export.quantity import Frame
 from priolane.model.experiment import Options, check, network_of
+from priolane.model.keys import part
 
-# What Linux calls the congestion controllers that it has.
-_LINUX = {"cubic": "cubic", "dctcp": "dctcp", "newreno": "reno"}
 _OWN_CLASSES = {"phost": 3}
 _SHARING: dict[str, Sharing] = {"shared": "port", "per_queue": "queue", "push_out": "push_out"}
 _READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
-_KINDS = ("fifo", "strict", "wfq")
-_LACKS = {
-    "tokens": "ports that limit tokens: one limit over all token classes of a port, and expiry",
-    "trimming": "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit",
-    "ranked": "queues sorted by a rank in each packet",
-    "pfabric": "queues that serve and drop by a rank in each packet",
-    "pifo": "queues sorted by rank (PIFO)",
-    "aifo": "admission by quantiles of recent ranks (AIFO)",
-    "sp_pifo": "queue bounds that follow the ranks of packets (SP-PIFO)",
-}
 _TELEMETRY = "telemetry that switches write into every packet (INT)"
 
 
@@ -66,8 +55,8 @@ def make_plan(
     of = merged["scheme"][scheme]
     port, transport = of["port"], of["transport"]
     kind = port["kind"]
-    lacks = [] if kind in _KINDS else [_LACKS.get(kind, f"ports of the kind `{kind}`")]
-    if transport["kind"] == "hpcc":
+    lacks = [text] if (text := part("port", kind).lacks) else []
+    if "int" in part("transport", transport["kind"]).needs:
         lacks.append(_TELEMETRY)
     pause = _pause(port.get("pfc"))
     scheduler: Scheduler = "weighted" if kind == "wfq" else "strict"
@@ -205,7 +194,7 @@ def _host(merged: Mapping[str, Any], of: Mapping[str, Any], network: Network) ->
     return Host(
         transport=kind,
         parameters=transport,
-        congestion_control=_LINUX.get(kind),
+        congestion_control=part("transport", kind).linux,
         demotion=_ladder(assign) if demoted else None,
         own_levels=_ladder(of["host"]) if of["host"]["kind"] == "mlfq" else None,
         order=of["host"]["kind"],

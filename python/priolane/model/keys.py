@@ -40,7 +40,11 @@ class Key:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a row, or a table of an experiment (`name` is then the table's, and `row` is `experiment`)."""
+    """A part of a row, or a table of an experiment (`name` is then the table's, and `row` is `experiment`).
+
+    `needs` is what switches, hosts and applications of a real network must have, as fabric files name it. `linux` is
+    Linux's name of a congestion control, `serves` what switch ports do, and `lacks` what ports that can be bought lack.
+    """
 
     row: str
     name: str
@@ -48,6 +52,10 @@ class Part:
     source: str
     requires: tuple[str, ...]
     provides: tuple[str, ...]
+    needs: tuple[str, ...]
+    linux: str | None
+    serves: str
+    lacks: str
     keys: tuple[Key, ...]
 
     @property
@@ -72,8 +80,17 @@ def parts() -> tuple[Part, ...]:
 
 
 def _part(entry: dict[str, Any]) -> Part:
-    keys = tuple(_key(key) for key in entry["keys"])
-    return Part(**(entry | {"requires": tuple(entry["requires"]), "provides": tuple(entry["provides"]), "keys": keys}))
+    lists = {name: tuple(entry[name]) for name in ("requires", "provides", "needs")}
+    return Part(**(entry | lists | {"keys": tuple(_key(key) for key in entry["keys"])}))
+
+
+@cache
+def part(row: str, name: str) -> Part:
+    """The part of this name in a row; raises `KeyError` if there is none."""
+    for known in parts():
+        if (known.row, known.name) == (row, name):
+            return known
+    raise KeyError(f"{row}.{name}")
 
 
 def _key(entry: dict[str, Any]) -> Key:

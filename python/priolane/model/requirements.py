@@ -3,25 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from priolane.model.keys import Part
+from priolane.model.keys import Part, part
 
-# Transports whose switches write into packets; no capability of the parts says so.
-_TELEMETRY = {"hpcc"}
-_BY_SIZE = {"size", "coflow_size", "flow_fraction", "equal_bytes", "power_law", "demand_rate", "deadlines_first"}
-_REMAINING = {"pfabric", "phost", "homa"}
-_DEADLINES = {"deadline", "deadline_rank", "deadlines_first", "demand_rate"}
-_SERVES = {
-    "fifo": "have one queue",
-    "strict": "have {queues} strict priorities",
-    "wfq": "have {queues} weighted queues",
-    "trimming": "trim packets to headers, headers first",
-    "tokens": "limit the tokens of all classes together and discard old ones",
-    "ranked": "sort packets by a rank",
-    "pifo": "sort packets by class and drop the worst",
-    "aifo": "admit packets by quantiles of recent ranks",
-    "pfabric": "serve and drop by the rank of a flow",
-    "sp_pifo": "have {queues} strict priorities whose bounds follow ranks",
-}
+# Rules of ranking that read the sizes of flows.
+_BY_SIZE = ("size", "exact_remaining", "exact_size", "exact_coflow")
 
 
 def queues(scheme: Mapping[str, Any]) -> int:
@@ -33,16 +18,15 @@ def queues(scheme: Mapping[str, Any]) -> int:
         return int(port.get("classes", 6)) + int(port.get("data_queues", 1)) + 1
     if kind == "trimming":
         return 2
-    if kind in ("strict", "wfq", "sp_pifo"):
-        return int(port.get("queues", 8))
-    return 1
+    counts = (key.default for key in part("port", kind).keys if key.name == "queues")
+    return int(port.get("queues", next(counts, 1)))
 
 
-def switches(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
+def switches(scheme: Mapping[str, Any]) -> list[str]:
     """The requirements for a switch port: the discipline, marking, lossless classes, telemetry."""
     port = scheme["port"]
     kind = port["kind"]
-    found = [_SERVES[kind].format(queues=queues(scheme))]
+    found = [part("port", kind).serves.format(queues=queues(scheme))]
     if "ecn" in port:
         found.append("mark packets (ECN)")
     if "pfc" in port:
@@ -50,7 +34,7 @@ def switches(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
         found.append(f"pause {lossless} class{'es' if lossless > 1 else ''} (PFC)")
     if "push_out" in _table(port.get("buffer")):
         found.append("push out worse packets")
-    if any(part.row == "transport" and part.name in _TELEMETRY for part in parts):
+    if "int" in part("transport", scheme["transport"]["kind"]).needs:
         found.append("write queue and rate into packets (INT)")
     return found
 
@@ -68,16 +52,12 @@ def hosts(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
 
 def sizes(scheme: Mapping[str, Any]) -> str:
     """Whether flow sizes must be known: `each flow`, `distribution`, or `no`."""
-    transport, assign = scheme["transport"], _table(scheme.get("assign"))
-    priority = str(transport.get("priority", "size")) if transport["kind"] == "top" else ""
-    by_size = (
-        transport["kind"] in _REMAINING
-        or priority in ("size", "exact_remaining", "exact_size", "exact_coflow")
-        or assign.get("kind") in _BY_SIZE
-        or scheme["host"]["kind"] == "srpt"
-        or scheme["port"]["kind"] in ("ranked", "pfabric")
-    )
-    if by_size:
+    ranks = set(part("port", scheme["port"]["kind"]).requires) & set(part("transport", "pfabric").provides)
+    # Flows without a deadline go by size, unless all of them share a class.
+    others = _table(scheme.get("assign"))
+    if others.get("kind") == "deadlines_first" and others["thresholds"]:
+        return "each flow"
+    if ranks or ("sizes_known" in _needs(scheme) and _priority(scheme) in ("", *_BY_SIZE)):
         return "each flow"
     solved = any("solver" in _table(_table(scheme.get(row)).get("thresholds")) for row in ("assign", "host"))
     return "distribution" if solved else "no"
@@ -85,13 +65,20 @@ def sizes(scheme: Mapping[str, Any]) -> str:
 
 def deadlines(scheme: Mapping[str, Any]) -> str:
     """Whether deadlines of flows must be known."""
-    by_deadline = (
-        scheme["transport"]["kind"] == "d2tcp"
-        or "deadline" in str(scheme["transport"].get("priority", ""))
-        or _table(scheme.get("assign")).get("kind") in _DEADLINES
-        or _table(scheme.get("admit")).get("kind") in ("firapam", "pase")
-    )
-    return "yes" if by_deadline else "no"
+    return "yes" if "deadlines" in _needs(scheme) or "deadline" in _priority(scheme) else "no"
+
+
+def _needs(scheme: Mapping[str, Any]) -> set[str]:
+    """What the parts of the rows declare that they need."""
+    kinds = {row: _table(scheme.get(row)).get("kind", "none") for row in ("transport", "assign", "admit", "host")}
+    return {need for row, kind in kinds.items() for need in part(row, kind).needs}
+
+
+def _priority(scheme: Mapping[str, Any]) -> str:
+    """The rule by which a transport ranks flows itself; empty for one that does not."""
+    transport = scheme["transport"]
+    has_rule = any(key.name == "priority" for key in part("transport", transport["kind"]).keys)
+    return str(transport.get("priority", "size")) if has_rule else ""
 
 
 def _table(value: Any) -> Mapping[str, Any]:

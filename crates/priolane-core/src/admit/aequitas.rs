@@ -38,7 +38,8 @@ use crate::units::{Span, Time};
     summary = "admits with a probability that missed latency targets lower and windows without misses \
                raise; else uses the lowest class",
     source = "Aequitas (SIGCOMM 2022) Algorithm 1",
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [Classes, UserStack]
 )]
 pub struct Config {
     /// Number of classes.

@@ -54,7 +54,8 @@ use crate::units::{Span, Time};
     name = "firapam",
     summary = "admission probabilities follow the gradient of a utility of rate, slack and loss; flows move \
                to an adjacent class",
-    source = "Firapam Algorithm 1, Eqs. 15-19"
+    source = "Firapam Algorithm 1, Eqs. 15-19",
+    deploy = [Classes, Deadlines, UserStack]
 )]
 pub struct Config {
     /// Number of classes.

@@ -31,7 +31,8 @@ use crate::units::{PS_PER_S, Rate, Time};
     name = "pase",
     summary = "the highest class while more urgent flows of the host need no more than its link rate; else \
                the lowest",
-    source = "PASE (SIGCOMM 2014); Firapam Table I"
+    source = "PASE (SIGCOMM 2014); Firapam Table I",
+    deploy = [Deadlines, UserStack]
 )]
 pub struct Config {
     /// Number of classes.

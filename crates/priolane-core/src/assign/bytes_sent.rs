@@ -12,7 +12,8 @@ use crate::part::Part;
 #[part(
     name = "bytes_sent",
     summary = "demotes a flow level by level as it sends; needs no flow sizes",
-    source = "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B"
+    source = "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B",
+    deploy = [Dscp]
 )]
 pub struct BytesSent {
     /// The levels and the demotion thresholds between them.

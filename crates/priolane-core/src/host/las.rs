@@ -15,7 +15,8 @@ use crate::part::Part;
     name = "las",
     summary = "the flow with the fewest bytes sent sends first (least attained service)",
     source = "Kleinrock, Queueing Systems 2 (1976) §4.6",
-    requires = [PacketPull]
+    requires = [PacketPull],
+    deploy = [KernelModule]
 )]
 pub struct Config;
 

@@ -20,7 +20,8 @@ use crate::part::Part;
     name = "mlfq",
     summary = "multi-level feedback queue: strict levels by bytes sent",
     source = "NOS2 (GLOBECOM 2019) §IV-B",
-    requires = [HostOrder]
+    requires = [HostOrder],
+    deploy = [Dscp]
 )]
 pub struct Config {
     /// The levels and the demotion thresholds between them.

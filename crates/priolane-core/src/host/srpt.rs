@@ -15,7 +15,8 @@ use crate::part::Part;
     name = "srpt",
     summary = "the flow with the fewest remaining bytes sends first",
     source = "Schrage, Operations Research 16 (1968)",
-    requires = [PacketPull]
+    requires = [PacketPull],
+    deploy = [KernelModule, SizesKnown]
 )]
 pub struct Config;
 

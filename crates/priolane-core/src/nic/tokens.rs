@@ -13,7 +13,8 @@ use crate::port::{Buffer, DisciplineSpec, SortBy, TokenGroupSpec, UnscheduledDat
     summary = "the token discipline of the switch ports as a transmit queue",
     source = "ExpressPass (SIGCOMM 2017) §3.1; docs/assumptions.md#token-nic",
     requires = [TokenPorts],
-    provides = [TransmitQueue, TokenQueue]
+    provides = [TransmitQueue, TokenQueue],
+    deploy = [KernelModule]
 )]
 pub struct Config;
 

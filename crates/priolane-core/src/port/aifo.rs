@@ -31,7 +31,10 @@ const WHOLE: u128 = 1_000;
     name = "aifo",
     summary = "one first-in first-out queue that drops what a sorted queue would drop, by quantiles of \
                recent ranks",
-    source = "AIFO (SIGCOMM 2021) Algorithm 1; docs/assumptions.md#switch-side"
+    source = "AIFO (SIGCOMM 2021) Algorithm 1; docs/assumptions.md#switch-side",
+    deploy = [RankQueues],
+    serves = "admit packets by quantiles of recent ranks",
+    lacks = "admission by quantiles of recent ranks (AIFO)"
 )]
 pub struct AifoSpec {
     /// Number of ranks in the window W, from which quantiles are computed.

@@ -17,7 +17,8 @@ use crate::units::Time;
     name = "fifo",
     summary = "one first-in first-out queue for all classes",
     source = "docs/assumptions.md#ports",
-    provides = [ClassPause]
+    provides = [ClassPause],
+    serves = "have one queue"
 )]
 pub struct FifoSpec;
 

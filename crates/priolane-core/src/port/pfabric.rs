@@ -36,7 +36,10 @@ struct Waiting {
     summary = "serves the flow with the smallest rank, its earliest packet first; drops the packet with the \
                largest rank",
     source = "pFabric (SIGCOMM 2013) §4.2",
-    requires = [Ranks]
+    requires = [Ranks],
+    deploy = [RankQueues],
+    serves = "serve and drop by the rank of a flow",
+    lacks = "queues that serve and drop by a rank in each packet"
 )]
 pub struct PFabricSpec;
 

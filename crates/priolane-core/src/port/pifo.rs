@@ -15,7 +15,10 @@ use crate::part::Part;
     name = "pifo",
     summary = "one queue sorted by the rank of each class, 0 first, ties in order of arrival; a full queue \
                drops the worst packet",
-    source = "PIFO (SIGCOMM 2016) §2; docs/assumptions.md#switch-side"
+    source = "PIFO (SIGCOMM 2016) §2; docs/assumptions.md#switch-side",
+    deploy = [RankQueues],
+    serves = "sort packets by class and drop the worst",
+    lacks = "queues sorted by rank (PIFO)"
 )]
 pub struct PifoSpec;
 

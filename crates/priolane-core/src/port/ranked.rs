@@ -47,7 +47,10 @@ impl<P> Ord for Entry<P> {
     summary = "one queue sorted by the rank in the packet, smallest first; window transports use the \
                remaining bytes as rank",
     source = "pFabric (SIGCOMM 2013) §4.1",
-    requires = [Ranks]
+    requires = [Ranks],
+    deploy = [RankQueues],
+    serves = "sort packets by a rank",
+    lacks = "queues sorted by a rank in each packet"
 )]
 pub struct RankedSpec;
 

@@ -28,7 +28,10 @@ use crate::units::Time;
     summary = "strict-priority queues whose bounds follow the ranks of packets: approximates one sorted \
                queue",
     source = "SP-PIFO (NSDI 2020)",
-    requires = [Ranks]
+    requires = [Ranks],
+    deploy = [RankQueues],
+    serves = "have {queues} strict priorities whose bounds follow ranks",
+    lacks = "queue bounds that follow the ranks of packets (SP-PIFO)"
 )]
 pub struct SpPifoSpec {
     /// Number of queues, 1 to 16.

@@ -16,7 +16,8 @@ use crate::part::Part;
     name = "strict",
     summary = "strict priority: the first non-empty queue is served, never preempting a packet",
     source = "NOS2 (GLOBECOM 2019) §III-A",
-    provides = [ClassPause]
+    provides = [ClassPause],
+    serves = "have {queues} strict priorities"
 )]
 pub struct StrictSpec {
     /// Number of queues, 1 to 16.

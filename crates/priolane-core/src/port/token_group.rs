@@ -100,7 +100,10 @@ pub struct UnscheduledData {
     summary = "tokens of several classes that expire, behind one rate limiter; data in a separate queue; \
                signals first",
     source = "TOP §3.1; ExpressPass (SIGCOMM 2017) §3.1",
-    provides = [TokenPorts]
+    provides = [TokenPorts],
+    deploy = [TokenLimiter],
+    serves = "limit the tokens of all classes together and discard old ones",
+    lacks = "ports that limit tokens: one limit over all token classes of a port, and expiry"
 )]
 pub struct TokenGroupSpec {
     /// K, the number of token classes, served in strict priority.

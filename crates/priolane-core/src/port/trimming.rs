@@ -34,7 +34,10 @@ const HEADERS_PER_DATA: u32 = 10;
     summary = "cuts off the payload of packets that do not fit; serves headers and control packets first, \
                10 to 1",
     source = "NDP (SIGCOMM 2017) §3.1",
-    provides = [Trimming]
+    provides = [Trimming],
+    deploy = [Trimming],
+    serves = "trim packets to headers, headers first",
+    lacks = "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit"
 )]
 pub struct TrimmingSpec {
     /// Capacity of the queue of headers and control packets.

@@ -33,7 +33,8 @@ use crate::part::Part;
     summary = "weighted fair queueing: backlogged queues share the link by weight (self-clocked, in exact \
                integers)",
     source = "Golestani, INFOCOM 1994; Aequitas (SIGCOMM 2022) §4.1",
-    provides = [ClassPause]
+    provides = [ClassPause],
+    serves = "have {queues} weighted queues"
 )]
 pub struct WfqKeys {
     /// Number of queues, 1 to 16.

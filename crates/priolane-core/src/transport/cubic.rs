@@ -39,7 +39,8 @@ const LARGEST_GROWTH: f64 = 1.5;
     name = "cubic",
     summary = "CUBIC: a window that is a cubic function of the time since the last loss, and at least that of Reno",
     source = "RFC 9438, RFC 9406",
-    provides = [Ranks]
+    provides = [Ranks],
+    linux = "cubic"
 )]
 pub struct Config {
     /// C, the steepness of the cubic function in segments per cubic second.

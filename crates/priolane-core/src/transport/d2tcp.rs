@@ -27,7 +27,8 @@ use crate::units::Time;
     source = "D2TCP (SIGCOMM 2012)",
     requires = [CongestionMarks],
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [Deadlines, Ecn, CongestionModule]
 )]
 pub struct Config {
     /// DCTCP's parameters, unchanged.

@@ -51,7 +51,8 @@ pub enum Preset {
     source = "DCQCN (SIGCOMM 2015) §3",
     requires = [CongestionMarks],
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [Ecn, CongestionModule]
 )]
 pub struct Config {
     /// Published values, the defaults of the other keys.

@@ -27,6 +27,7 @@
 use super::new_reno::{self, NewReno};
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use super::{ControllerParams, paccp};
+use crate::deployment::{Deployment, Need};
 use crate::finding::{Finding, NetworkFacts, PathFacts, bytes};
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
@@ -68,6 +69,8 @@ impl Part for Config {
     const SOURCE: &'static str = "DCTCP (SIGCOMM 2010) §3, RFC 8257";
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const DEPLOYMENT: Deployment =
+        Deployment { needs: &[Need::Ecn, Need::CongestionControl], linux: Some("dctcp"), ..Deployment::NONE };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         self.floor(network).into_iter().collect()
@@ -82,6 +85,8 @@ impl Part for Config<paccp::Config> {
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
     const PROVIDES: &'static [Capability] =
         &[Capability::Ranks, Capability::Weights, Capability::MinimumRates];
+    const DEPLOYMENT: Deployment =
+        Deployment { needs: &[Need::Prices, Need::Ecn, Need::CongestionModule], ..Deployment::NONE };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         self.floor(network).into_iter().collect()

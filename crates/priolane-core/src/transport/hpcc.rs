@@ -42,7 +42,8 @@ const LEAST_TARGET: f64 = 0.05;
     summary = "HPCC: windows from the queue lengths and link rates that switches report (INT)",
     source = "HPCC (SIGCOMM 2019) §3",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [Int, CongestionModule]
 )]
 pub struct Config {
     /// Target utilization.

@@ -44,7 +44,10 @@ const LEAST_TARGET: Span = Span::from_ns(1);
     summary = "LEDBAT: keeps the queueing delay near a target, less than best effort",
     source = "RFC 6817",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [CongestionModule],
+    paths = BaseDelay,
+    on_hosts = ["target = 2ms"]
 )]
 pub struct Config {
     /// The delay that the controller uses; one_way needs no synchronized clocks.

@@ -26,7 +26,8 @@ const INITIAL_SEGMENTS: u64 = 10;
     name = "newreno",
     summary = "TCP NewReno: slow start, congestion avoidance, fast retransmit and recovery",
     source = "RFC 5681, RFC 6582, RFC 6298",
-    provides = [Ranks]
+    provides = [Ranks],
+    linux = "reno"
 )]
 pub struct Config {
     /// Initial window in bytes; `None` means 10 segments (RFC 6928). The window is at least one segment.

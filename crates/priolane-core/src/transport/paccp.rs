@@ -34,7 +34,8 @@ const BEST_EFFORT: u32 = 1_000;
     name = "paccp",
     summary = "PACCP: NewReno with a minimum rate and a weight for the growth and reduction of the window",
     source = "PACCP §III, Eqs. 8-14",
-    provides = [Ranks, Weights, MinimumRates]
+    provides = [Ranks, Weights, MinimumRates],
+    deploy = [Prices, CongestionModule]
 )]
 pub struct Config {
     /// NewReno's parameters, unchanged.

@@ -31,7 +31,10 @@ use crate::units::{Span, Time};
     summary = "pFabric: starts at line rate with a fixed timeout; ports serve and drop by the remaining \
                bytes",
     source = "pFabric (SIGCOMM 2013) §4.3",
-    provides = [Ranks]
+    provides = [Ranks],
+    deploy = [UserStack, SizesKnown],
+    paths = Whole,
+    on_hosts = ["min_rto = 50ms, initial_rto = 50ms, max_rto = 50ms"]
 )]
 pub struct Config {
     /// Initial window of a flow; at least one packet is sent.

@@ -61,6 +61,7 @@ use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Repeat, SendPermission,
 };
 use super::{ControllerParams, ledbat, swift};
+use crate::deployment::{Deployment, Need, PathKnowledge};
 use crate::endpoint::Path;
 use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
@@ -159,6 +160,12 @@ impl Part for Config<swift::Config> {
         "PrioPlus with Swift: strict priorities inside one queue, each with its own delay channel";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const DEPLOYMENT: Deployment = Deployment {
+        needs: &[Need::CongestionModule, Need::Dscp],
+        paths: PathKnowledge::BaseDelay,
+        on_hosts: &["fluctuation = 1ms", "noise = 500us", "min_cwnd = 0.5pkt"],
+        ..Deployment::NONE
+    };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         Self::findings(self, network)
@@ -170,6 +177,12 @@ impl Part for Config<ledbat::Config> {
     const SUMMARY: &'static str = "PrioPlus with LEDBAT";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const DEPLOYMENT: Deployment = Deployment {
+        needs: &[Need::CongestionModule, Need::Dscp],
+        paths: PathKnowledge::BaseDelay,
+        on_hosts: &["fluctuation = 1ms", "noise = 500us"],
+        ..Deployment::NONE
+    };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         Self::findings(self, network)

@@ -41,7 +41,10 @@ const ENDPOINT_GAIN: f64 = 0.125;
     summary = "Swift: keeps the delay near a target; paces windows below one packet",
     source = "Swift (SIGCOMM 2020)",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [CongestionModule],
+    paths = BaseDelay,
+    on_hosts = ["target = 2ms", "min_cwnd = 0.5pkt"]
 )]
 pub struct Config {
     /// Source of the default values.

@@ -35,7 +35,9 @@ const NO_WINDOW: u64 = 1 << 40;
     summary = "TIMELY: rates from the gradient of the round-trip time",
     source = "TIMELY (SIGCOMM 2015) Algorithm 1",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [CongestionModule],
+    on_hosts = ["t_low = 1ms, t_high = 5ms"]
 )]
 pub struct Config {
     /// Round-trip time below which the rate increases regardless of the gradient.

@@ -1,6 +1,9 @@
 //! The parts of an experiment that a testbed cannot carry out.
 
 use priolane_core::admit::Interval;
+use priolane_core::deployment::Need;
+use priolane_core::part::Row;
+use priolane_core::scheme::find;
 use priolane_core::transport::Transport;
 use priolane_lab::plan::Run;
 use priolane_linux::limits::{MOST_FLOWS, MOST_MESSAGE};
@@ -102,8 +105,15 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         "switches here pause nobody (PFC)",
         simulate,
     );
-    let hpcc = run.experiment.scheme.get(&run.scheme).is_some_and(|scheme| scheme.transport.name() == "hpcc");
-    refuse(hpcc, &format!("{scheme}.transport"), "switches here write no telemetry into packets", simulate);
+    let entry =
+        run.experiment.scheme.get(&run.scheme).and_then(|own| find(Row::Transport, own.transport.name()));
+    let reads_telemetry = entry.is_some_and(|entry| entry.deployment.needs.contains(&Need::Int));
+    refuse(
+        reads_telemetry,
+        &format!("{scheme}.transport"),
+        "switches here write no telemetry into packets",
+        simulate,
+    );
     found.finish()
 }
 

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use priolane_core::assign::{Assign, Count, DemotionThresholds};
+use priolane_core::deployment::PathKnowledge;
 use priolane_core::host::SchedulerKind;
+use priolane_core::part::Row;
 use priolane_core::quantity;
+use priolane_core::scheme::find;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_lab::plan::Run;
 use priolane_linux::job::{Ladder, Order, SchemeJob};
@@ -105,28 +108,23 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
     })
 }
 
-/// Transports with a window of the bandwidth-delay product, or a rate that changes each round trip.
-const BY_PATH: [&str; 6] = ["pfabric", "phost", "ndp", "homa", "expresspass", "top"];
-
-/// Transports that compare delays with that of the empty path. A host that measures it while others send takes their queue for
-/// part of the path.
-const BY_BASE_DELAY: [&str; 4] = ["swift", "ledbat", "prioplus_swift", "prioplus_ledbat"];
-
 /// Whether the transport of `run` is one that depends on the delay and the rate of paths, which simulated hosts know.
 pub(super) fn depends_on_paths(run: &Run) -> bool {
-    has_transport(run, &BY_PATH)
+    path_knowledge(run) == PathKnowledge::Whole
 }
 
 /// Whether the transport of `run` is one that depends on the delay of the empty path, and `network` has the same for all hosts.
 pub(super) fn depends_on_base_delay(run: &Run, network: &Network) -> bool {
     let lines: BTreeSet<(u64, u64)> =
         network.cables.iter().map(|cable| (cable.rate_bps, cable.delay_ns)).collect();
-    network.switches == 1 && lines.len() == 1 && has_transport(run, &BY_BASE_DELAY)
+    network.switches == 1 && lines.len() == 1 && path_knowledge(run) == PathKnowledge::BaseDelay
 }
 
-fn has_transport(run: &Run, names: &[&str]) -> bool {
+/// What the transport of `run` must know of paths.
+fn path_knowledge(run: &Run) -> PathKnowledge {
     let scheme = run.experiment.scheme.get(&run.scheme);
-    scheme.is_some_and(|scheme| names.contains(&scheme.transport.name()))
+    let entry = scheme.and_then(|scheme| find(Row::Transport, scheme.transport.name()));
+    entry.map_or(PathKnowledge::Nothing, |entry| entry.deployment.paths)
 }
 
 /// Levels by bytes sent, as a job has them.

@@ -3,18 +3,15 @@
 import json
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from priolane import _core
 from priolane.cli.brief.screen import Screen
 from priolane.model import requirements
-from priolane.model.keys import parts
 
 _SHIPPED = Path(__file__).parent.parent.parent / "schemes"
-_PARTS = ("transport", "assign", "admit", "host", "nic", "port")
 _LEAST_ROOM = 36
 _HEAD = ("scheme", "queues", "sizes known", "switch ports must ...; paper")
 
@@ -32,25 +29,16 @@ class ListedScheme:
 
 def listed_schemes() -> Iterator[ListedScheme]:
     """All shipped schemes, in the order of the catalogue."""
-    known = {(part.row, part.name): part for part in parts()}
     for entry in json.loads(_core.catalogue())["schemes"]:
         text = (_SHIPPED / f"{entry['name']}.toml").read_text(encoding="utf-8")
         table = tomllib.loads(text)
-        own = [part for row in _PARTS if (part := known.get((row, _name(table.get(row))))) is not None]
         yield ListedScheme(
             name=entry["name"],
             paper=entry["paper"] if entry["paper"] != "-" else _first_sentence(text),
             queues=requirements.queues(table),
             sizes=requirements.sizes(table),
-            switches="; ".join(requirements.switches(table, own)),
+            switches="; ".join(requirements.switches(table)),
         )
-
-
-def _name(written: Any) -> str:
-    """The name of the part that a row of a scheme's file states."""
-    if isinstance(written, Mapping):
-        return str(written.get("kind") or written.get("queue") or next(iter(written)))
-    return str(written)
 
 
 def _first_sentence(text: str) -> str:

@@ -16,7 +16,8 @@ use crate::part::Part;
 #[part(
     name = "coflow_size",
     summary = "flows of smaller coflows first, with given thresholds of coflow size",
-    source = "Varys (SIGCOMM 2014) §5"
+    source = "Varys (SIGCOMM 2014) §5",
+    deploy = [Dscp, SizesKnown, Coflows]
 )]
 pub struct CoflowSize {
     /// Upper bound of the coflow size of each class except the last.

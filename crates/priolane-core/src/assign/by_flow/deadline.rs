@@ -14,7 +14,8 @@ use crate::units::Span;
 #[part(
     name = "deadline",
     summary = "shorter time to the deadline first, with given thresholds",
-    source = "DeTail (SIGCOMM 2012), Firapam Table I"
+    source = "DeTail (SIGCOMM 2012), Firapam Table I",
+    deploy = [Dscp, Deadlines]
 )]
 pub struct Deadline {
     /// Upper bound of the time to the deadline of each class except the last.

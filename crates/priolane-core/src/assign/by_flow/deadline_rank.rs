@@ -14,7 +14,8 @@ use crate::part::Part;
 #[part(
     name = "deadline_rank",
     summary = "shorter time to the deadline first, split by rank among all flows",
-    source = "PASE (SIGCOMM 2014)"
+    source = "PASE (SIGCOMM 2014)",
+    deploy = [Dscp, Deadlines]
 )]
 pub struct DeadlineRank {
     /// Share of flows of each class, class 0 first, summing to 1.

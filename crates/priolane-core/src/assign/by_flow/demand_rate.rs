@@ -14,7 +14,8 @@ use crate::units::{PS_PER_S, Rate, Span};
 #[part(
     name = "demand_rate",
     summary = "larger ratio of size to time to the deadline first",
-    source = "Firapam §III-C, Eq. 15"
+    source = "Firapam §III-C, Eq. 15",
+    deploy = [Dscp, Deadlines, SizesKnown]
 )]
 pub struct DemandRate {
     /// Lower bound of the rate of each class except the last.

@@ -16,7 +16,8 @@ use crate::sizes::SizeDistribution;
 #[part(
     name = "equal_bytes",
     summary = "smaller flows first, split so that all classes carry the same number of bytes",
-    source = "Homa (SIGCOMM 2018) §3.4"
+    source = "Homa (SIGCOMM 2018) §3.4",
+    deploy = [Dscp, SizesKnown]
 )]
 pub struct EqualBytes {
     /// Number of classes.

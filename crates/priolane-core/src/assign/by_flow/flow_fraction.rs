@@ -16,7 +16,8 @@ use crate::sizes::SizeDistribution;
 #[part(
     name = "flow_fraction",
     summary = "smaller flows first, split so that each class has its fraction of flows",
-    source = "Firapam §V, Table II"
+    source = "Firapam §V, Table II",
+    deploy = [Dscp, SizesKnown]
 )]
 pub struct FlowFraction {
     /// Share of flows of each class, class 0 first, summing to 1.

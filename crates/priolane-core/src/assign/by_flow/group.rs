@@ -12,7 +12,8 @@ use crate::part::Part;
 #[part(
     name = "group",
     summary = "a stated class for each group of the experiment, such as a tenant",
-    source = "docs/experiments.md"
+    source = "docs/experiments.md",
+    deploy = [Dscp]
 )]
 pub struct ByGroup {
     /// The class of each group, in the order of the file; groups beyond the list have its last class.

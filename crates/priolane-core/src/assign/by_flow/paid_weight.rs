@@ -20,7 +20,8 @@ use crate::part::Part;
     name = "paid_weight",
     summary = "larger paid weights first, with given weight thresholds",
     source = "docs/pricing.md",
-    provides = [Weights]
+    provides = [Weights],
+    deploy = [Dscp, Prices]
 )]
 pub struct PaidWeight {
     /// Lower bound of the weight of each class except the last.

@@ -14,7 +14,8 @@ use crate::units::Span;
 #[part(
     name = "power_law",
     summary = "p = ((x - offset) / scale)^exponent + base, rounded down, larger p first",
-    source = "Firapam Eqs. 6, 8"
+    source = "Firapam Eqs. 6, 8",
+    deploy = [Dscp, SizesKnown]
 )]
 pub struct PowerLaw {
     /// Number of classes N: p of N or more is class 0, below 2 the lowest.

@@ -13,7 +13,8 @@ use crate::part::Part;
 #[part(
     name = "random_fraction",
     summary = "draws the class of each flow at random",
-    source = "docs/assumptions.md#firapam-tables"
+    source = "docs/assumptions.md#firapam-tables",
+    deploy = [Dscp]
 )]
 pub struct RandomFraction {
     /// Share of flows of each class, class 0 first, summing to 1.

@@ -13,7 +13,8 @@ use crate::part::Part;
 #[part(
     name = "size",
     summary = "smaller flows first, with given size thresholds",
-    source = "Firapam Table I"
+    source = "Firapam Table I",
+    deploy = [Dscp, SizesKnown]
 )]
 pub struct Size {
     /// Upper bound of the size of each class except the last.

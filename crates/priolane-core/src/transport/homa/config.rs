@@ -19,7 +19,9 @@ use crate::units::Span;
                of their packets",
     source = "Homa (SIGCOMM 2018) §3",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [KernelModule, SizesKnown],
+    paths = Whole
 )]
 pub struct Config {
     /// Number of classes for unscheduled packets, from class 0 on.

@@ -17,7 +17,10 @@ use crate::units::{Rate, Span};
     source = "NDP (SIGCOMM 2017) §3",
     requires = [Trimming],
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [UserStack],
+    paths = Whole,
+    on_hosts = ["rto = 10ms"]
 )]
 pub struct Config {
     /// Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9

@@ -16,7 +16,10 @@ use crate::units::Span;
                packets; classes 0 to 2",
     source = "pHost (CoNEXT 2015) §3",
     provides = [Ranks],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [UserStack, SizesKnown],
+    paths = Whole,
+    on_hosts = ["expiry = 2000", "retry = 20ms"]
 )]
 pub struct Config {
     /// Bandwidth-delay product in packets; auto for that of each flow's path. It sets the number of free tokens,

@@ -13,7 +13,10 @@ use crate::transport::{Setup, TransportKeys};
     name = "expresspass",
     summary = "ExpressPass: receivers pace credits, ports limit them, one packet per credit",
     source = "ExpressPass (SIGCOMM 2017)",
-    requires = [TokenPorts, TokenQueue]
+    requires = [TokenPorts, TokenQueue],
+    deploy = [TokenLimiter, KernelModule],
+    paths = Whole,
+    on_hosts = ["min_rto = 5ms"]
 )]
 pub struct ExpressPass {
     /// The parameters of the token transport.

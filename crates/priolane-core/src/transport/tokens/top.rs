@@ -17,7 +17,10 @@ use crate::units::Span;
     summary = "TOP: ExpressPass with token priorities",
     source = "TOP §3",
     requires = [TokenPorts, TokenQueue],
-    findings = Self::findings
+    findings = Self::findings,
+    deploy = [TokenLimiter, KernelModule, SizesKnown],
+    paths = Whole,
+    on_hosts = ["min_rto = 5ms"]
 )]
 pub struct Top {
     /// The parameters of the token transport.

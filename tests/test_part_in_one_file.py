@@ -1,0 +1,52 @@
+"""A part is one file: nothing outside it names it but lists, where it is a word each."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# The list of each row, the module list, the shipped schemes, and how the matrix of parts writes each part.
+LISTS = {
+    "timely": {
+        "crates/priolane-core/src/transport/controllers.rs",
+        "crates/priolane-core/src/transport/mod.rs",
+        "crates/priolane-lab/src/scheme/shipped.rs",
+        "python/priolane/model/matrix.toml",
+    },
+    "sp_pifo": {
+        "crates/priolane-core/src/port/disciplines.rs",
+        "crates/priolane-core/src/port/mod.rs",
+        "python/priolane/model/matrix.toml",
+        # Which ports the switch of `priolane linux` has, and which share no memory with others.
+        "crates/priolane-linux/src/port.rs",
+        "crates/priolane-linux/src/user_port.rs",
+        "python/priolane/advice/candidates.py",
+    },
+}
+TESTS = {"crates/priolane-core/src/port/differential.rs"}
+FILES = {
+    "timely": "crates/priolane-core/src/transport/timely.rs",
+    "sp_pifo": "crates/priolane-core/src/port/sp_pifo.rs",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_file_but_lists_names_a_part(name: str) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "crates", "python"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    camel = "".join(word.capitalize() for word in name.split("_"))
+    named = re.compile(rf'"{name}"|\b{camel}\b|\b{name}::|^{name} = |mod {name};', re.MULTILINE)
+    found = set()
+    for path in listed.stdout.splitlines():
+        if Path(path).suffix not in (".rs", ".py", ".toml") or path.startswith("python/priolane/schemes"):
+            continue
+        text = (ROOT / path).read_text(encoding="utf-8")
+        # What tests say of a part is no list.
+        text = text.partition("#[cfg(test)]")[0] if path.endswith(".rs") else text
+        is_test = "/tests" in path or path in TESTS or path.endswith("tests.rs")
+        if not is_test and named.search(text):
+            found.add(path)
+    assert found == {FILES[name], *LISTS[name]}
