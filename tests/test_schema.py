@@ -116,6 +116,9 @@ def test_the_experiment_that_the_wrong_ones_are_made_from_is_valid() -> None:
         ("above = 1", "above = true"),
         ("above = 1", "abo = 1"),
         ("says =", "say ="),
+        ("hosts = ", 'transport = { kind = "cubik" }\nhosts = '),
+        ("hosts = ", 'transport = { kind = "cubic", gain = 1 }\nhosts = '),
+        ("hosts = ", 'transport = { min_rto = "1ms" }\nhosts = '),
         ("[[group]]", '[metrics]\nbaselin = "dctcp"\n[[group]]'),
         ("[[group]]", "[scheme.dctcp]\ntransport = { gian = 1 }\n[[group]]"),
         ("[[group]]", '[sweep]\n"time.measure" = "2ms"\n[[group]]'),
@@ -127,6 +130,14 @@ def test_the_experiment_that_the_wrong_ones_are_made_from_is_valid() -> None:
 def test_wrong_experiments_are_not(old: str, new: str) -> None:
     assert old in _GOOD
     assert not EXPERIMENT_SCHEMA.is_valid(tomllib.loads(_GOOD.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    "transport", ['kind = "cubic", beta = 0.7', 'base = "cubic"', 'base = "own.toml", min_rto = "1ms"']
+)
+def test_the_transport_of_a_group_is_one_or_that_of_a_scheme(transport: str) -> None:
+    text = _GOOD.replace("hosts = ", f"transport = {{ {transport} }}\nhosts = ", 1)
+    assert list(EXPERIMENT_SCHEMA.iter_errors(tomllib.loads(text))) == []
 
 
 @pytest.mark.parametrize("of", ["experiment", "scheme"])

@@ -24,7 +24,10 @@ pub fn experiment_schema() -> Value {
                 properties.insert("topology".to_owned(), kinds);
             }
             "[[group]]" => {
-                let apps = chosen(&App::entries(), &table.keys, or_like);
+                let mut apps = chosen(&App::entries(), &table.keys, or_like);
+                for app in apps["oneOf"].as_array_mut().into_iter().flatten() {
+                    app["properties"]["transport"] = json!({ "$ref": "#/$defs/transport" });
+                }
                 properties
                     .insert("group".to_owned(), json!({ "type": "array", "minItems": 1, "items": apps }));
             }
@@ -42,6 +45,7 @@ pub fn experiment_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An experiment of priolane",
+        "$defs": { "transport": transport_of_group() },
         "type": "object",
         "properties": properties,
         "required": REQUIRED,
@@ -97,6 +101,18 @@ fn or_like(key: Value) -> Value {
         "required": ["part"]
     });
     json!({ "anyOf": [key, like, part], "description": description })
+}
+
+/// Returns the schema of the transport of a group: a transport, or changes to that of the scheme `base`.
+fn transport_of_group() -> Value {
+    let mut based = changes(Row::Transport);
+    let description = "A shipped scheme, or the path of a scheme file, whose transport it is.";
+    based["properties"]["base"] = json!({ "type": "string", "description": description });
+    based["required"] = json!(["base"]);
+    json!({
+        "anyOf": [schema()["properties"]["transport"], based],
+        "description": "Transport of its flows, in place of that of the scheme."
+    })
 }
 
 /// Returns the schema of `[scheme.NAME]`: a base, and changes to the keys of any part.
