@@ -100,6 +100,7 @@ impl CongestionControl for NewReno {
         self.cwnd
     }
 
+    #[inline(always)]
     fn on_ack(&mut self, ack: &AckEvent) {
         if ack.acked == 0 || ack.growth != Growth::Allowed {
             return;

@@ -501,7 +501,8 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
     }
 }
 
-#[inline]
+// Inlined as measured: hardly any ACK moves a deadline to an earlier time.
+#[inline(always)]
 fn arm(timers: &mut Timers, owner: Owner, generation: u32, flow: &mut impl HasTimer) {
     let at = flow.due();
     if at < *flow.armed() {

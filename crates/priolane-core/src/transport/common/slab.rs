@@ -67,12 +67,17 @@ impl<T> Slab<T> {
         }
     }
 
-    #[inline]
+    // Inlined as measured for the first slots: every packet of a flow passes here.
+    #[inline(always)]
     fn place_mut(&mut self, slot: u32) -> Option<&mut Place<T>> {
-        match (slot as usize).checked_sub(FIRST) {
-            None => self.first.get_mut(slot as usize),
-            Some(beyond) => self.pieces.get_mut(beyond / PIECE)?.get_mut(beyond % PIECE),
-        }
+        if (slot as usize) < FIRST { self.first.get_mut(slot as usize) } else { self.place_beyond(slot) }
+    }
+
+    /// Returns a slot from [`FIRST`] on.
+    #[inline(never)]
+    fn place_beyond(&mut self, slot: u32) -> Option<&mut Place<T>> {
+        let beyond = slot as usize - FIRST;
+        self.pieces.get_mut(beyond / PIECE)?.get_mut(beyond % PIECE)
     }
 
     /// Empties a slot, which is not reused before `release`.

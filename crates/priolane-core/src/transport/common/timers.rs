@@ -84,6 +84,7 @@ pub(in crate::transport) struct Timers {
 
 impl Timers {
     /// Adds `entry` as the live entry of its owner; `armed`, the time of the current live entry, must be later.
+    #[inline(never)]
     pub(in crate::transport) fn arm(&mut self, entry: Entry, armed: &mut Time) {
         debug_assert!(entry.at < *armed);
         *armed = entry.at;

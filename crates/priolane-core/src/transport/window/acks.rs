@@ -78,7 +78,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns true if header prediction expects this ACK (Van Jacobson, 1990). The state is open and nothing is
     /// SACKed, and the ACK only acknowledges new data. It completes neither the flow nor a pending change of class.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expects(&self, cumulative: u64, sack: [(u32, u32); 2]) -> bool {
         matches!(self.state, State::Open)
             && self.una < cumulative

@@ -84,8 +84,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
         let sender = &mut *sending.flow;
         debug_assert!(sender.offered.is_none(), "the empty scheduler holds no flow");
-        sender.planned = sender.plan(config);
-        let Some(plan) = sender.planned else {
+        let Some(plan) = sender.plan(config) else {
+            sender.planned = None;
             sending.arm();
             return Some(Tx::Idle);
         };

@@ -40,6 +40,7 @@ impl Rto {
     }
 
     /// Adds a sample (above zero) and ends the back-off.
+    #[inline(always)]
     pub(super) fn sample(&mut self, rtt: Span) {
         self.doublings = 0;
         let Self { srtt, rttvar, .. } = *self;
@@ -82,7 +83,7 @@ impl Rto {
     }
 
     /// Returns the timeout for a timer started now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn timeout(&self, config: &Config) -> Span {
         let Self { srtt, rttvar, doublings, .. } = *self;
         let estimate = match srtt {

@@ -327,7 +327,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns the bytes estimated to be in the network: sent, neither acknowledged nor SACKed nor lost, plus
     /// retransmitted bytes (RFC 6675 §4, `SetPipe`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn pipe(&self) -> u64 {
         let gone = match &self.state {
             State::Recovery(recovery) => recovery.lost_left + recovery.inflation,
@@ -396,8 +396,9 @@ impl<C: CongestionControl> Sender<C> {
     /// scheduler, or promoted if it is queued there at a worse level.
     #[inline]
     pub(super) fn refresh(&mut self, slot: u32, config: &Config, scheduler: &mut impl HostScheduler) {
-        self.planned = self.plan(config);
-        let Some(plan) = self.planned else { return };
+        let planned = self.plan(config);
+        self.planned = planned;
+        let Some(plan) = planned else { return };
         let level = self.host_level(plan, config);
         match self.offered {
             None => {
@@ -420,12 +421,14 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Returns the level of `plan` inside the host.
-    #[inline]
+    #[inline(always)]
     pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
         self.level_of(plan, &config.host_level, self.levels.host)
     }
 
     /// Sends `plan` and returns the packet.
+    // Inlined as measured, so that the packet is written where it is used.
+    #[inline(always)]
     pub(super) fn emit(
         &mut self,
         plan: Plan,
@@ -486,6 +489,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.size == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
     }
 
+    #[inline(always)]
     fn account(&mut self, plan: Plan, now: Time, config: &Config) {
         let len = plan.bytes();
         match plan.transmission {
@@ -506,6 +510,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Updates the levels after data was sent or the thresholds changed.
+    #[inline(never)]
     pub(super) fn find_levels(&mut self, config: &Config) {
         let before = self.levels.class;
         self.levels = Levels::at(config, (self.attained, self.next), &self.sent);
@@ -521,7 +526,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns the level of `plan` in `ladder`: `reached`, that of new data, except for a retransmission if levels count
     /// stream offsets.
-    #[inline]
+    #[inline(always)]
     fn level_of(&self, plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
         match (plan.transmission, ladder.count()) {
             (Transmission::Again, Count::StreamOffset) => {
