@@ -194,7 +194,8 @@ impl<T: Copy + Default> ChunkedQueue<T> {
     }
 
     /// Appends `item` and returns its location.
-    #[inline]
+    // Inlined as measured: most queues are FIFOs, whose packets all pass here.
+    #[inline(always)]
     pub(crate) fn push(&mut self, item: &T) -> &mut T {
         // True if the slot is the first slot of the chunk that holds the first item.
         if begins_piece(self.tail) & (end(self.tail) == end(self.head)) & (self.len != 0) {

@@ -180,19 +180,20 @@ impl Bounds {
     }
 
     #[cold]
+    #[inline(never)]
     fn decide_alone(&self, header: &Header) -> Admission {
         self.decide(Backlog::default(), Backlog::default(), header)
     }
 
     /// Decides on a packet, with backlog `dropping` for the buffer limit and `marking` for the marking threshold.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(&self, dropping: Backlog, marking: Backlog, header: &Header) -> Admission {
         if dropping.exceeds_with(header.wire, self.drop) {
             return Admission::Dropped;
         }
         // Evaluates both conditions: if only data is ECN-capable, a branch would be unpredictable.
         if header.marks.has(Marks::ECN_CAPABLE) & self.mark.is_exceeded_with(marking, header.wire) {
-            return if self.slope.width == 0 || self.draws(marking, header) {
+            return if self.slope.width == 0 || self.draws(marking, *header) {
                 Admission::Marked
             } else {
                 Admission::Queued
@@ -202,10 +203,12 @@ impl Bounds {
     }
 
     /// Draws whether a packet above the marking threshold is marked.
+    // The header by value: a reference would keep the packet in memory on the way that does not come here.
     #[cold]
-    fn draws(&self, marking: Backlog, header: &Header) -> bool {
+    #[inline(never)]
+    fn draws(&self, marking: Backlog, header: Header) -> bool {
         let with = Backlog { packets: marking.packets + 1, bytes: marking.bytes + u64::from(header.wire) };
-        self.slope.marks(self.mark.excess(with), header, with)
+        self.slope.marks(self.mark.excess(with), &header, with)
     }
 }
 

@@ -12,7 +12,8 @@ use priolane_core::port::{
 };
 use priolane_core::units::Time;
 
-use super::port::PortItem;
+use super::port::{Port, PortItem};
+use crate::device::event_sink::EventSink;
 use crate::model::scenario::{Nic, PortSpec, Scenario};
 
 /// A packet in a transmit queue, with the identifier by which the transport requested its transmission time.
@@ -136,6 +137,35 @@ impl<B: Body> Discipline<Outgoing<B>> for TransmitQueue<B> {
     #[inline]
     fn bytes_before(&self, header: &Header) -> u64 {
         discipline!(self, bytes_before(header))
+    }
+}
+
+impl<B: Body> Port<TransmitQueue<B>> {
+    /// As [`Port::enqueue`] if the queue is a FIFO, which reports no event: no sink for events is made. `None` if it is
+    /// of another discipline.
+    #[inline(always)]
+    pub(crate) fn enqueue_fifo<W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        id: Option<SendId>,
+        sink: &mut W,
+    ) -> Option<Admission> {
+        let TransmitQueue::Fifo(queue) = &mut self.queue else { return None };
+        let admission = queue.enqueue(now, &Outgoing { packet: *packet, id }, &mut ());
+        self.enqueued(now, &packet.header, admission, sink);
+        Some(admission)
+    }
+
+    /// As [`Port::start`] with no class paused, if the queue is a FIFO, which reports no event. `None` if it is empty or
+    /// of another discipline.
+    #[inline(always)]
+    pub(crate) fn start_fifo<W: EventSink<B>>(&mut self, t: Time, sink: &mut W) -> Option<Option<SendId>> {
+        let TransmitQueue::Fifo(queue) = &mut self.queue else { return None };
+        let Outgoing { packet, id } = queue.dequeue(t, &mut ())?;
+        self.counts.dequeued(t, &packet.header);
+        self.line.transmit(t, packet, &mut self.counts, sink);
+        Some(*id)
     }
 }
 

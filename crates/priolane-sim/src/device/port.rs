@@ -143,14 +143,26 @@ impl<D> Port<D> {
     {
         let mut events = PortEvents::new(now, self.line.link, &mut self.counts, &mut *sink, node);
         let admission = self.queue.enqueue(now, item, &mut events);
+        self.enqueued(now, item.header(), admission, sink);
+        admission
+    }
+
+    /// Counts and traces a packet about which the discipline decided at `now`.
+    #[inline(always)]
+    pub(super) fn enqueued<B: Body, W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        header: &Header,
+        admission: Admission,
+        sink: &mut W,
+    ) {
         sink.observe(|| TraceEvent::Admitted(admission));
         if admission != Admission::Queued {
-            self.count_rare(admission, item.header());
+            self.count_rare(admission, header);
         }
         if admission.is_kept() {
-            self.counts.queued(now, item.header());
+            self.counts.queued(now, header);
         }
-        admission
     }
 
     /// Drops an arriving packet because the node has no room for it.

@@ -101,7 +101,7 @@ fn of_payload(t: Time, header: &Header) -> u64 {
 }
 
 impl PortCounters {
-    #[inline]
+    #[inline(always)]
     fn of(&mut self, class: Class) -> &mut ClassCount {
         if usize::from(class).is_multiple_of(CLASSES) {
             return &mut self.first;
@@ -110,7 +110,7 @@ impl PortCounters {
     }
 
     /// Returns the counters of a class above 0.
-    #[inline]
+    #[inline(never)]
     fn lower(&mut self, class: Class) -> &mut LowerClass {
         self.seen |= bit(class);
         &mut self.rest().others[usize::from(class) % CLASSES - 1]

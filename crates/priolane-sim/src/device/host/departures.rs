@@ -47,6 +47,9 @@ impl<E: Endpoint> Host<E> {
     /// Returns when the next packet may leave, as of now.
     #[inline]
     pub(super) fn next_departure<W: EventSink<E::Body>>(&self) -> EventKey {
+        if matches!(self.pull, Pull::Idle | Pull::Kept) && !self.waiting.is_event::<W, _>() {
+            return EventKey::NEVER;
+        }
         let asked = match self.pull {
             Pull::Idle | Pull::Kept => Time::NEVER,
             Pull::Ask => self.port.line.free_at,
@@ -79,10 +82,27 @@ impl<E: Endpoint> Host<E> {
     fn depart_until<W: EventSink<E::Body>>(&mut self, limit: Time, sink: &mut W) {
         while self.waiting.packets > 0 && self.port.line.free_at <= limit && !self.waiting.is_event::<W, _>()
         {
-            let (start, paused) = (self.port.line.free_at, self.paused);
-            let Some(id) = self.start_queued(start, paused, sink) else { return };
+            let Some(id) = self.start_lazily(self.port.line.free_at, sink) else { return };
             self.waiting.remove(id);
         }
+    }
+
+    /// Starts the next packet of the transmit queue at `start`, when the line becomes free.
+    #[inline(always)]
+    fn start_lazily<W: EventSink<E::Body>>(&mut self, start: Time, sink: &mut W) -> Option<Option<SendId>> {
+        if self.paused == ClassSet::NONE && matches!(self.port.queue, TransmitQueue::Fifo(_)) {
+            return self.port.start_fifo(start, &mut Jittered { jitter: &mut self.jitter, sink });
+        }
+        self.start_in_general(start, sink)
+    }
+
+    #[inline(never)]
+    fn start_in_general<W: EventSink<E::Body>>(
+        &mut self,
+        start: Time,
+        sink: &mut W,
+    ) -> Option<Option<SendId>> {
+        self.start_queued(start, self.paused, sink)
     }
 
     /// Returns the port, and the sink for packets that its queue drops at `now`.
@@ -278,9 +298,11 @@ impl<E: Endpoint> Host<E> {
             }
             return self.poll_again();
         }
-        let outgoing = Outgoing { packet: *packet, id };
-        let (port, mut refusals) = self.port_and_refusals(now);
-        if port.enqueue(now, &outgoing, sink, &mut refusals).is_kept() {
+        let admission = match self.port.enqueue_fifo(now, packet, id, sink) {
+            Some(admission) => admission,
+            None => self.enqueue_in_general(now, &Outgoing { packet: *packet, id }, sink),
+        };
+        if admission.is_kept() {
             self.waiting.add(id);
             if idle || self.paused != ClassSet::NONE {
                 self.port.line.free_at = self.port.line.free_at.max(now);
@@ -289,6 +311,17 @@ impl<E: Endpoint> Host<E> {
             self.refused(now, id);
         }
         self.poll_again();
+    }
+
+    #[inline(never)]
+    fn enqueue_in_general<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        outgoing: &Outgoing<E::Body>,
+        sink: &mut W,
+    ) -> Admission {
+        let (port, mut refusals) = self.port_and_refusals(now);
+        port.enqueue(now, outgoing, sink, &mut refusals)
     }
 
     /// Notifies the transport that the transmit queue has no room for a packet.
