@@ -30,7 +30,7 @@ use crate::model::scenario::{Nic, ScheduledControl};
 use crate::observe::collector::Collector;
 use crate::observe::counters::HostCounters;
 use crate::observe::outcome::{FlowSample, Readings, ReceivedPayload};
-use crate::observe::phase::{PhaseMarker, in_transport};
+use crate::observe::phase::{Phase, PhaseMarker, enter, in_transport};
 use crate::observe::trace::TraceEvent;
 use measuring::{Noise, clock};
 use schedule::{HostSchedule, PendingAbort};
@@ -283,9 +283,12 @@ impl<E: Endpoint> Host<E> {
         let meta = RxMeta { stamp: now - self.processing, noise };
         // The eager engine, which traces, takes the two calls one by one.
         if W::SERVICE == Service::Lazy && may_respond {
-            let response = in_transport(&self.phase, || self.endpoint.respond(cx, meta, packet));
-            if let Some(mut response) = response {
-                return self.send_response(now, &mut response, sink);
+            // Used in place, as in `fill`. The transport is called without a closure, so that it is inlined.
+            enter(&self.phase, Phase::Transport);
+            let mut response = self.endpoint.respond(cx, meta, packet);
+            enter(&self.phase, Phase::Hosts);
+            if let Some(response) = &mut response {
+                return self.send_response(now, response, sink);
             }
         } else {
             in_transport(&self.phase, || self.endpoint.on_packet(cx, meta, packet));

@@ -73,20 +73,18 @@ impl PhaseMarker {
 /// Calls a transport of a host whose run has this marker, if any.
 #[inline(always)]
 pub(crate) fn in_transport<R>(marker: &Option<Arc<PhaseMarker>>, call: impl FnOnce() -> R) -> R {
-    match marker {
-        None => call(),
-        Some(marker) => marked(marker, call),
-    }
+    enter(marker, Phase::Transport);
+    let answer = call();
+    enter(marker, Phase::Hosts);
+    answer
 }
 
-/// Separate, so that runs without a marker test for it once for each call.
-#[cold]
-#[inline(never)]
-fn marked<R>(marker: &PhaseMarker, call: impl FnOnce() -> R) -> R {
-    marker.enter(Phase::Transport);
-    let answer = call();
-    marker.enter(Phase::Hosts);
-    answer
+/// Shows that this phase begins, in a run that has a marker.
+#[inline(always)]
+pub(crate) fn enter(marker: &Option<Arc<PhaseMarker>>, phase: Phase) {
+    if let Some(marker) = marker {
+        marker.enter(phase);
+    }
 }
 
 #[cfg(test)]
