@@ -140,6 +140,13 @@ impl EventKey {
         if at.0 < 1 << 61 { Self(at.0 << 3 | kind as u64) } else { Self::NEVER }
     }
 
+    /// As [`Self::new`], for an instant that is not later than the end of a window.
+    #[inline]
+    pub(crate) fn within(at: Time, kind: Kind) -> Self {
+        debug_assert!(at.0 < 1 << 61, "a window beyond all runs");
+        Self(at.0 << 3 | kind as u64)
+    }
+
     /// Returns the time.
     #[inline]
     pub(crate) fn at(self) -> Time {

@@ -69,6 +69,12 @@ impl<'a> Fabric<'a> {
         }
     }
 
+    /// Returns the forwarding tables if they never change.
+    #[inline]
+    pub(crate) fn only_forwarding(&self) -> Option<&Forwarding> {
+        if let [only] = &self.forwarding[..] { Some(only) } else { None }
+    }
+
     /// Returns the forwarding tables at `now`, and when they change next.
     #[inline]
     pub(crate) fn forwarding(&self, now: Time) -> (&Forwarding, Time) {

@@ -107,6 +107,18 @@ impl<D> Switch<D> {
         })
     }
 
+    /// Returns how packets find their ports if that is by their headers alone throughout the run, and if an arrival
+    /// involves no other port.
+    #[inline(always)]
+    pub(crate) fn simple_routes<'f>(&self, fabric: &'f Fabric) -> Option<(RouteLookup<'f>, Pick)> {
+        match (&self.chooser, fabric.only_forwarding(), self.needs) {
+            (&PathSelector::ByEntropy(pick), Some(only), Needs::OwnPort) => {
+                Some((fabric.route_lookup(only, self.node), pick))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns how packets that arrive from `start` to `end` find their ports.
     #[inline]
     pub(crate) fn routes<'f>(&self, fabric: &'f Fabric, start: Time, end: Time) -> Routes<'f> {
@@ -129,11 +141,11 @@ impl<D> Switch<D> {
         fabric.next_port(forwarding, self.node, (visit, header), &mut self.chooser)
     }
 
-    /// Handles a packet that arrives and leaves on port `route`; ports are served lazily up to `now`.
+    /// Handles a packet that arrives and leaves on port `p`; ports are served lazily up to `now`.
     #[inline(always)]
     pub(crate) fn arrive_lazily<B: Body, W: EventSink<B>>(
         &mut self,
-        route: u32,
+        p: usize,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
@@ -141,17 +153,34 @@ impl<D> Switch<D> {
     ) where
         D: Discipline<Packet<B>>,
     {
-        if self.needs == Needs::OtherPorts {
-            return self.arrive_asking(route, fabric, now, packet, sink);
+        match self.needs {
+            Needs::OwnPort => self.arrive_alone(p, fabric, now, packet, sink),
+            Needs::OtherPorts => self.arrive_asking(p, fabric, now, packet, sink),
         }
-        let p = route as usize;
+    }
+
+    /// As `arrive_lazily`, if no other port is involved.
+    #[inline(always)]
+    pub(crate) fn arrive_alone<B: Body, W: EventSink<B>>(
+        &mut self,
+        p: usize,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        sink: &mut W,
+    ) where
+        D: Discipline<Packet<B>>,
+    {
         let Some(port) = self.ports.get_mut(p) else {
             return self.unroutable.add(fabric, now, &packet.header, sink);
         };
-        if port.listed {
+        let passed = if port.listed {
             port.serve_until(now, sink);
-        }
-        if port.pass(now, packet, sink).is_some() {
+            port.pass(now, packet, sink)
+        } else {
+            port.pass_empty(now, packet, sink)
+        };
+        if passed.is_some() {
             return;
         }
         let result = port.store(now, packet, sink);
@@ -196,7 +225,7 @@ impl<D> Switch<D> {
     #[inline(never)]
     fn arrive_asking<B: Body, W: EventSink<B>>(
         &mut self,
-        route: u32,
+        route: usize,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
@@ -206,7 +235,7 @@ impl<D> Switch<D> {
     {
         let p = match self.chooser {
             PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, sink),
-            _ => route as usize,
+            _ => route,
         };
         if p >= self.ports.len() {
             return self.unroutable.add(fabric, now, &packet.header, sink);

@@ -74,6 +74,39 @@ impl<D> Port<D> {
         if self.line.free_at > now || self.queue.packets() > 0 {
             return None;
         }
+        self.bypass(now, packet, sink)
+    }
+
+    /// As [`Self::pass`], if nothing is queued.
+    #[inline(always)]
+    pub(crate) fn pass_empty<B: Body, W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        sink: &mut W,
+    ) -> Option<Started>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        debug_assert_eq!(self.queue.packets(), 0, "a port with a backlog that is not listed");
+        self.expire(now, sink, &mut ());
+        self.offered(now, &packet.header, sink);
+        if self.line.free_at > now {
+            return None;
+        }
+        self.bypass(now, packet, sink)
+    }
+
+    #[inline(always)]
+    fn bypass<B: Body, W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        sink: &mut W,
+    ) -> Option<Started>
+    where
+        D: Discipline<Packet<B>>,
+    {
         let admission = self.try_bypass(now, &packet.header, sink)?;
         Some(self.forward(now, packet, admission, sink))
     }

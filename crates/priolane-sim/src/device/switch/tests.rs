@@ -150,7 +150,7 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
             let (forwarding, _) = fabric.forwarding(*at);
             let visit = (Visit { at: *at, from: 0 }, &packet.header);
             let route = fabric.next_port(forwarding, switch.node, visit, &mut switch.chooser);
-            switch.arrive_lazily(route, &fabric, *at, packet, &mut sent);
+            switch.arrive_lazily(route as usize, &fabric, *at, packet, &mut sent);
             let Header { dst, class, wire, rank, .. } = packet.header;
             model.arrive(at.0, dst.index(), usize::from(class), (u64::from(wire), rank));
         }

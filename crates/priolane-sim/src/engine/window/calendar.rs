@@ -324,6 +324,20 @@ impl<B: Body> ArrivalBatches<B> {
         ArrivalBatch { batches: self, heads, node }
     }
 
+    /// Removes the only arrival of `node` and returns it with its time, if there is only one and it is before `end`.
+    #[inline(always)]
+    pub(crate) fn take_lone(&mut self, node: NodeId, end: Time) -> Option<(Time, &Packet<B>)> {
+        let Self { bucket: Bucket { heads, chunks, .. }, start, .. } = self;
+        let heads = heads.get_mut(node.index()).filter(|heads| heads.before == NO_ENTRY)?;
+        let entry = &chunks.get(heads.place() / CHUNK)?[heads.place() % CHUNK];
+        let at = *start + Span(since_start(entry.tag.wrapping_sub(instant(*start))));
+        if at >= end {
+            return None;
+        }
+        *heads = ListHeads::NONE;
+        Some((at, &entry.packet))
+    }
+
     /// Removes and returns the bucket.
     pub(super) fn take_bucket(&mut self) -> Bucket<B> {
         std::mem::take(&mut self.bucket)
@@ -342,19 +356,6 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
     #[inline]
     pub(crate) fn open(self, end: Time) -> Arrivals<'a, B> {
         self.open_each(end, Links::Several, |_, _| {})
-    }
-
-    /// Returns the arrival and its time if there is only one and it is before `end`, else the batch.
-    #[inline(always)]
-    pub(crate) fn lone(self, end: Time) -> Result<(Time, &'a Packet<B>), Self> {
-        let ArrivalBatches { bucket: Bucket { chunks, .. }, start, .. } = &*self.batches;
-        let (chunk, slot) = (self.heads.place() / CHUNK, self.heads.place() % CHUNK);
-        let since = |entry: &Entry<B>| since_start(entry.tag.wrapping_sub(instant(*start)));
-        let at = chunks.get(chunk).map(|chunk| *start + Span(since(&chunk[slot])));
-        match at.filter(|&at| self.heads.before == NO_ENTRY && at < end) {
-            Some(at) => Ok((at, &self.batches.bucket.chunks[chunk][slot].packet)),
-            None => Err(self),
-        }
     }
 
     /// As `open`, at a node that one link leads to: no two packets arrive at one instant.
@@ -403,7 +404,8 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
         let keys = &mut keys[..count];
         let has_ties = arrival_order::sort::<BELOW_INSTANT>(keys);
         if links == Links::Several && has_ties {
-            order_ties(keys, chunks, start, |at, from, class| ties.place((at, self.node), from, class));
+            let (node, ties) = (self.node, *ties);
+            order_ties(keys, chunks, start, move |at, from, class| ties.place((at, node), from, class));
         }
         let in_time = match keys.last() {
             Some(&key) if start.0 + since_start(key) >= end.0 => {
@@ -461,8 +463,8 @@ impl<'a, B> Arrivals<'a, B> {
 
     /// Iterates over times and packets with their notes.
     #[inline]
-    pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, u32)> {
-        self.entries().map(|(at, _, entry)| (at, &entry.packet, low(entry.tag) as u32))
+    pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, usize)> {
+        self.entries().map(|(at, _, entry)| (at, &entry.packet, low(entry.tag)))
     }
 
     /// Iterates over times, keys and entries.
@@ -517,29 +519,25 @@ mod tests {
             for (node, expected) in model.iter_mut().enumerate() {
                 assert_eq!(active_nodes[node / 64] >> (node % 64) & 1 == 1, !expected.is_empty());
                 expected.sort_unstable();
-                let batch = batches.of(NodeId(node as u32));
-                let Err(batch) = batch.lone(expected.first().map_or(Time::NEVER, |first| Time(first.0)))
-                else {
-                    panic!("an arrival that is not before the end")
-                };
-                let found = match batch.lone(Time::NEVER) {
-                    Ok((at, packet)) => {
-                        lone += 1;
-                        let [only] = expected[..] else { panic!("one of {}", expected.len()) };
-                        assert_eq!((at.0, packet.header.rank), (only.0, only.2));
-                        continue;
-                    }
-                    Err(batch) => batch,
-                };
+                let node = NodeId(node as u32);
+                let first = expected.first().map_or(Time::NEVER, |first| Time(first.0));
+                assert!(batches.take_lone(node, first).is_none(), "an arrival that is not before the end");
+                if let Some((at, packet)) = batches.take_lone(node, Time::NEVER) {
+                    lone += 1;
+                    let [only] = expected[..] else { panic!("one of {}", expected.len()) };
+                    assert_eq!((at.0, packet.header.rank), (only.0, only.2));
+                    assert!(batches.take_lone(node, Time::NEVER).is_none());
+                    continue;
+                }
                 assert_ne!(expected.len(), 1);
-                let found = found.open_noting(Time::NEVER, |packet, visit| {
+                let found = batches.of(node).open_noting(Time::NEVER, |packet, visit| {
                     assert_eq!(u64::from(visit.from), packet.header.rank);
                     packet.header.rank as u32 + 1
                 });
                 let found = found.with_notes().map(|(at, packet, note)| (at.0, packet.header.rank, note));
-                let expected = expected.iter().map(|&(at, _, rank, note)| (at, rank, note));
+                let expected = expected.iter().map(|&(at, _, rank, note)| (at, rank, note as usize));
                 assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-                assert_eq!(batches.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
+                assert_eq!(batches.of(node).open(Time::NEVER).iter().count(), 0);
             }
             batches.take_bucket().end(&mut pool);
         }

@@ -40,11 +40,12 @@ pub(crate) trait WindowNodes<B: Body> {
 
 /// A node driven by the window engine.
 trait WindowNode<B: Body> {
-    /// Runs through `window` with the arrivals of `batch`. Returns when the node must run next if nothing arrives.
+    /// Runs through `window` with its arrivals in `batches`, where it is `node`. Returns when the node must run next if
+    /// nothing arrives.
     fn run_window(
         &mut self,
         fabric: &Fabric,
-        batch: ArrivalBatch<B>,
+        arrivals: (&mut ArrivalBatches<B>, NodeId),
         window: &WindowSpan,
         sink: &mut WindowScheduler<B>,
     ) -> Time;
@@ -59,7 +60,8 @@ fn run_each<B: Body, N: WindowNode<B>>(
 ) {
     let WindowContext { nodes, index_of, fabric, window } = *cx;
     for &node in nodes {
-        let next = group[index_of[node.index()] as usize].run_window(fabric, batches.of(node), window, sink);
+        let member = &mut group[index_of[node.index()] as usize];
+        let next = member.run_window(fabric, (&mut *batches, node), window, sink);
         sink.wake(node, next);
     }
 }
@@ -102,64 +104,48 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
     fn run_window(
         &mut self,
         fabric: &Fabric,
-        batch: ArrivalBatch<B>,
+        (batches, node): (&mut ArrivalBatches<B>, NodeId),
         window: &WindowSpan,
         sink: &mut WindowScheduler<B>,
     ) -> Time {
-        match self.routes(fabric, window.start, window.end) {
-            Routes::ByHeader(table, pick) => {
-                let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
-                forward_noted(self, fabric, arrivals, window, sink)
+        // All that is rare is behind one call, and takes nothing by reference that the rest could keep in registers.
+        if let (Some((table, pick)), None) = (self.simple_routes(fabric), window.sample_every) {
+            let batch = batches.of(node);
+            let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
+            for (at, packet, port) in arrivals.with_notes() {
+                self.arrive_alone(port, fabric, at, packet, sink);
             }
-            Routes::ByVisit(table, rng) => {
-                let port = |packet: &Packet<B>, visit| table.sprayed_port(&packet.header, rng, visit);
-                spray(self, fabric, batch.open_noting(window.end, port), window, sink)
-            }
-            Routes::InOrder => choose_in_order(self, fabric, batch, window, sink),
+            return self.serve_busy(Time(window.end.0 - 1), sink);
         }
+        switch_in_general(self, fabric, batches.of(node), window, sink)
     }
 }
 
-/// Runs through a window in which packets are sprayed at random.
+/// Runs a switch through a window with any selection of paths, a shared buffer, or samples.
 #[inline(never)]
-fn spray<B: Body, D: Discipline<Packet<B>>>(
+fn switch_in_general<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
     fabric: &Fabric,
-    arrivals: Arrivals<B>,
+    batch: ArrivalBatch<B>,
     window: &WindowSpan,
     sink: &mut WindowScheduler<B>,
 ) -> Time {
-    forward_noted(switch, fabric, arrivals, window, sink)
-}
-
-/// Runs through a window in which the note of each packet is its port.
-#[inline(always)]
-fn forward_noted<B: Body, D: Discipline<Packet<B>>>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    arrivals: Arrivals<B>,
-    window: &WindowSpan,
-    sink: &mut WindowScheduler<B>,
-) -> Time {
+    let arrivals = match switch.routes(fabric, window.start, window.end) {
+        Routes::ByHeader(table, pick) => {
+            batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick))
+        }
+        Routes::ByVisit(table, rng) => {
+            batch.open_noting(window.end, |packet, visit| table.sprayed_port(&packet.header, rng, visit))
+        }
+        Routes::InOrder => return choose_in_order(switch, fabric, batch, window, sink),
+    };
     if window.sample_every.is_some() {
-        return forward_noted_with_samples(switch, fabric, arrivals, window, sink);
+        return forward_all(switch, fabric, window, arrivals, sink, |_, _, _, noted| noted);
     }
     for (at, packet, port) in arrivals.with_notes() {
         switch.arrive_lazily(port, fabric, at, packet, sink);
     }
     switch.serve_busy(Time(window.end.0 - 1), sink)
-}
-
-/// As `forward_noted`, in a run with samples. Separate, so that other runs do not look for an instant at each arrival.
-#[inline(never)]
-fn forward_noted_with_samples<B: Body, D: Discipline<Packet<B>>>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    arrivals: Arrivals<B>,
-    window: &WindowSpan,
-    sink: &mut WindowScheduler<B>,
-) -> Time {
-    forward_all(switch, fabric, window, arrivals, sink, |_, _, _, noted| noted)
 }
 
 /// Runs through a window in which a port depends on earlier arrivals, or forwarding changes. DRILL selects the port
@@ -173,8 +159,8 @@ fn choose_in_order<B: Body, D: Discipline<Packet<B>>>(
     sink: &mut WindowScheduler<B>,
 ) -> Time {
     let arrivals = batch.open_noting(window.end, |_, visit| visit.from);
-    let choose = |switch: &mut Switch<D>, at, packet: &Packet<B>, from| {
-        switch.next_port(fabric, Visit { at, from }, &packet.header)
+    let choose = |switch: &mut Switch<D>, at, packet: &Packet<B>, from: usize| {
+        switch.next_port(fabric, Visit { at, from: from as u32 }, &packet.header) as usize
     };
     forward_all(switch, fabric, window, arrivals, sink, choose)
 }
@@ -187,7 +173,7 @@ fn forward_all<B: Body, D: Discipline<Packet<B>>>(
     window: &WindowSpan,
     arrivals: Arrivals<B>,
     sink: &mut WindowScheduler<B>,
-    mut route: impl FnMut(&mut Switch<D>, Time, &Packet<B>, u32) -> u32,
+    mut route: impl FnMut(&mut Switch<D>, Time, &Packet<B>, usize) -> usize,
 ) -> Time {
     let mut tick = window.samples();
     for (at, packet, note) in arrivals.with_notes() {
@@ -211,12 +197,12 @@ impl<B: Body> WindowNode<B> for LosslessSwitch<B> {
     fn run_window(
         &mut self,
         fabric: &Fabric,
-        batch: ArrivalBatch<B>,
+        (batches, node): (&mut ArrivalBatches<B>, NodeId),
         window: &WindowSpan,
         sink: &mut WindowScheduler<B>,
     ) -> Time {
         let mut tick = window.samples();
-        let mut arrivals = batch.open(window.end).by_ingress().peekable();
+        let mut arrivals = batches.of(node).open(window.end).by_ingress().peekable();
         loop {
             let departure = self.next();
             let arrival = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
@@ -244,17 +230,16 @@ impl<E: Endpoint> WindowNode<E::Body> for Host<E> {
     fn run_window(
         &mut self,
         fabric: &Fabric,
-        batch: ArrivalBatch<E::Body>,
+        (batches, node): (&mut ArrivalBatches<E::Body>, NodeId),
         window: &WindowSpan,
         sink: &mut WindowScheduler<E::Body>,
     ) -> Time {
-        if window.sample_every.is_some() {
-            return live_in_general(self, fabric, batch, window, sink);
+        if window.sample_every.is_none()
+            && let Some(arrival) = batches.take_lone(node, window.end)
+        {
+            return live_with_one(self, fabric, arrival, window, sink);
         }
-        match batch.lone(window.end) {
-            Ok(arrival) => live_with_one(self, fabric, arrival, window, sink),
-            Err(batch) => live_in_general(self, fabric, batch, window, sink),
-        }
+        live_in_general(self, fabric, batches.of(node), window, sink)
     }
 }
 
@@ -269,12 +254,11 @@ fn live_with_one<E: Endpoint>(
     window: &WindowSpan,
     sink: &mut WindowScheduler<E::Body>,
 ) -> Time {
-    let mut none = window.samples();
-    run_events_before(host, EventKey::new(at, Kind::Arrival), fabric, &mut none, sink);
+    run_events_without_samples(host, EventKey::within(at, Kind::Arrival), fabric, sink);
     host.catch_up(at, sink);
     host.arrive(fabric, at, packet, sink);
     sink.handled += 1;
-    run_events_before(host, EventKey::new(window.end, Kind::Departure), fabric, &mut none, sink);
+    run_events_without_samples(host, EventKey::within(window.end, Kind::Departure), fabric, sink);
     host.catch_up(Time(window.end.0 - 1), sink);
     host.next_wake()
 }
@@ -314,6 +298,20 @@ fn run_events_before<E: Endpoint>(
 ) {
     if host.next_event() < limit {
         run_all_before(host, limit, fabric, samples, sink);
+    }
+}
+
+/// As `run_events_before`, in a run without samples.
+#[inline]
+fn run_events_without_samples<E: Endpoint>(
+    host: &mut Host<E>,
+    limit: EventKey,
+    fabric: &Fabric,
+    sink: &mut WindowScheduler<E::Body>,
+) {
+    if host.next_event() < limit {
+        let mut none = SampleTimes::NONE;
+        run_all_before(host, limit, fabric, &mut none, sink);
     }
 }
 

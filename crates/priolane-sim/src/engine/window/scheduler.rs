@@ -79,7 +79,8 @@ pub(crate) struct WindowScheduler<B> {
 impl<B: Body> EventSink<B> for WindowScheduler<B> {
     const SERVICE: Service = Service::Lazy;
 
-    #[inline]
+    // Inlined as measured: a call saves a register at the end of every hop.
+    #[inline(always)]
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
         let offset = at.0 - self.end.0;

@@ -24,7 +24,7 @@ impl WindowSpan {
     #[inline]
     pub(crate) fn samples(&self) -> SampleTimes {
         match self.sample_every {
-            None => SampleTimes { next: Time::NEVER, every: Span::ZERO },
+            None => SampleTimes::NONE,
             Some(every) => SampleTimes { next: Time(self.start.0.next_multiple_of(every.0)), every },
         }
     }
@@ -41,6 +41,8 @@ impl WindowSpan {
 }
 
 impl SampleTimes {
+    pub(crate) const NONE: Self = Self { next: Time::NEVER, every: Span::ZERO };
+
     /// Returns the next sample instant if it is before `t`, and advances.
     #[inline]
     pub(crate) fn next_before(&mut self, t: Time) -> Option<Time> {

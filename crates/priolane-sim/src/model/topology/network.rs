@@ -290,7 +290,8 @@ impl Pick {
                 // Exact for 16 bits over at most 2^16: the reciprocal is less than 1 too large, so the product is too
                 // large by less than 2^16 in 2^32.
                 let own = ((u64::from(entropy) * reciprocal) >> 32) as u32;
-                if n.is_power_of_two() { own & (n - 1) } else { own % n }
+                // `n` is above 0, so that this tests for a power of two.
+                if n & (n - 1) == 0 { own & (n - 1) } else { own % n }
             }
             Self::Hashed { salt } => spread(entropy, salt, n),
         }
