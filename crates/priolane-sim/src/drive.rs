@@ -79,6 +79,15 @@ pub fn run_with<E: Endpoint + 'static>(
 }
 
 impl Simulation<'_, '_> {
+    /// Returns the same simulation on the thread that starts it.
+    pub(crate) fn on_one_thread(self) -> Self {
+        let mode = match self.mode {
+            Mode::Untraced(drive) => Mode::Untraced(Drive { threads: Threads::ONE, ..drive }),
+            mode => mode,
+        };
+        Self { mode, ..self }
+    }
+
     /// Returns the outcome with the transport that `make` creates at each host, and the trace, which is empty if
     /// nothing is traced.
     pub(crate) fn run_with<E: Endpoint + 'static>(

@@ -10,7 +10,9 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::keys::{DynTable, Keys, Pairs};
 use priolane_core::part::{Entry, Part, Row};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
-use priolane_core::transport::{self, ControllerParams, RegisterError, RegisteredController, Registration};
+use priolane_core::transport::{
+    self, ControllerFailure, ControllerParams, RegisterError, RegisteredController, Registration,
+};
 
 use crate::drive::Simulation;
 use crate::observe::outcome::{Outcome, RunError};
@@ -68,7 +70,7 @@ struct Engine<C: CongestionControl>(C::Config);
 impl<C> Own<C>
 where
     C: CongestionControl + 'static,
-    C::Config: Sync + 'static,
+    C::Config: ControllerParams + Sync + 'static,
 {
     fn new(config: C::Config) -> Self {
         Self { engine: Box::new(Engine::<C>(config.clone())), config }
@@ -102,6 +104,17 @@ where
 
     fn queues(&self) -> transport::QueueLimit {
         self.config.queues()
+    }
+
+    fn source(&self) -> Option<String> {
+        self.config.source()
+    }
+
+    fn open(&mut self, text: &Arc<str>) -> Result<(), priolane_core::keys::KeyConflict> {
+        let mut config = self.config.clone();
+        config.open(text)?;
+        *self = Self::new(config);
+        Ok(())
     }
 }
 
@@ -152,9 +165,16 @@ where
 impl<C> RunWindow for Engine<C>
 where
     C: CongestionControl + 'static,
-    C::Config: Sync + 'static,
+    C::Config: ControllerParams + Sync + 'static,
 {
     fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError> {
-        simulation.run_with(&|host| self.endpoint(host, window))
+        let simulation = if self.0.is_single_threaded() { simulation.on_one_thread() } else { simulation };
+        let outcome = simulation.run_with(&|host| self.endpoint(host, window));
+        match self.0.take_failure() {
+            None => outcome,
+            Some(ControllerFailure { what, at, flow }) => {
+                Err(RunError::Violation { what, at, place: format!("flow {}", flow.0) })
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
-pub use on_window::{ControllerParams, QueueLimit};
+pub use on_window::{ControllerFailure, ControllerParams, QueueLimit};
 pub use registered::{ReadKeys, RegisterError, RegisteredController, Registration, registered};
 #[cfg(all(debug_assertions, not(test)))]
 pub use shared_code::boxed;

@@ -1,9 +1,11 @@
 //! Reads a transport from a file and writes it to one.
 
+use std::sync::Arc;
+
 use super::machines::Spec;
 use super::registered::{self, RegisterError, Registration, registered};
 use super::{Controller, window};
-use crate::keys::{AnyError, KeyInfo, Keys, Pairs, Table};
+use crate::keys::{AnyError, KeyConflict, KeyInfo, Keys, Pairs, Table};
 
 /// Adds a congestion controller of another crate to the transports that files can name.
 ///
@@ -72,6 +74,23 @@ impl Spec {
         match self {
             Self::Window { controller, .. } => Some(controller),
             _ => None,
+        }
+    }
+
+    /// Returns the path of the file that contains the code of its congestion controller, relative to the experiment;
+    /// `None` for compiled code.
+    pub fn source(&self) -> Option<String> {
+        self.controller()?.part().source()
+    }
+
+    /// Takes the text of the file at [`Self::source`].
+    ///
+    /// # Errors
+    /// Returns the first mistake in the text.
+    pub fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
+        match self {
+            Self::Window { controller, .. } => controller.part_mut().open(text),
+            _ => Ok(()),
         }
     }
 

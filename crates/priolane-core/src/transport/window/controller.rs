@@ -149,6 +149,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Returns the congestion window in bytes. If nothing is in flight, one segment may be sent regardless.
     fn window(&self) -> u64;
 
+    /// Returns whether the flow's packets are ECN-capable, where [`Self::ECN`] allows it. Constant for a flow. Default:
+    /// they are.
+    fn is_ecn_capable(&self) -> bool {
+        true
+    }
+
     /// Returns limits besides the window, as of the last call that changed something. Default: none.
     fn gate(&self) -> SendPermission {
         SendPermission::Open

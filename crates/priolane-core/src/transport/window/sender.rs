@@ -309,7 +309,7 @@ impl<C: CongestionControl> Sender<C> {
             dst: self.dst,
             entropy: self.entropy,
             class: self.class(self.levels.class),
-            marks: if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() },
+            marks: self.ecn(),
             kind: Kind::Probe,
             ..Header::default()
         }
@@ -485,8 +485,13 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn marks(&self, plan: Plan) -> Marks {
-        let ecn = if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() };
+        let ecn = self.ecn();
         if self.size == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
+    }
+
+    #[inline]
+    fn ecn(&self) -> Marks {
+        if C::ECN && self.controller.is_ecn_capable() { Marks::ECN_CAPABLE } else { Marks::none() }
     }
 
     #[inline(always)]
