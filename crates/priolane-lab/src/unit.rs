@@ -10,7 +10,7 @@ use priolane_source::{InputError, Sources};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::execute::{Failure, FinishedRun, OnProgress, Settings, answer, store_answer};
+use crate::execute::{self, Failure, FinishedRun, OnProgress, Settings, store_answer};
 use crate::plan::{Run, from_merged};
 
 /// A run with everything that determines it. Its files are separate, since many runs share them.
@@ -78,6 +78,14 @@ impl Unit {
     ) -> Result<Answer, Failure> {
         answer(&self.plan(texts)?, settings, progress)
     }
+}
+
+/// Executes a run and returns the contents of its directory.
+///
+/// # Errors
+/// The failures of a run.
+pub fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
+    execute::answer(run, settings, progress)
 }
 
 /// Returns path, SHA-256 in hexadecimal and text of each file that a run reads. Scheme files are part of the merged

@@ -60,6 +60,13 @@ impl Sources {
         Self { experiment: experiment.into(), texts, ..Self::default() }
     }
 
+    /// Adds the `texts` of files that are not on the disk, by path as the experiment names them.
+    #[must_use]
+    pub fn with_texts<'t>(mut self, texts: impl IntoIterator<Item = (&'t String, &'t String)>) -> Self {
+        self.texts.extend(texts.into_iter().map(|(path, text)| (path.clone(), Content::new(text))));
+        self
+    }
+
     /// Sets the seeds of the experiment: a path with `{seed}` stands for one file per seed.
     pub fn expect_seeds(&mut self, seeds: Vec<u64>) {
         self.seeds = seeds;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use indexmap::IndexSet;
-use priolane_core::keys::{Keys, NonEmpty};
+use priolane_core::keys::{self, Keys, NonEmpty};
 use priolane_core::name::{Alphabet, is_name};
 use priolane_core::send_jitter::SendJitter;
 use priolane_source::{Field, InputError, KeyReader, Node, Origin, SIZE_LIMIT, Sources, Table, Value, parse};
@@ -143,8 +143,21 @@ fn one(
     equipment.apply(&mut tree, &overrides);
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
-    let scheme = scheme::read(&tree, &path, &origin)?;
+    let mut scheme = scheme::read(&tree, &path, &origin)?;
+    if let Some(node) = tree.get("transport") {
+        let key = if path.is_empty() { "transport".to_owned() } else { format!("{path}.transport") };
+        open(&mut scheme, &Field::new(key, node), sources)?;
+    }
     Ok(NamedScheme { name, scheme, tree, origin })
+}
+
+/// Reads the code of a transport that is in a file; `field` is the transport's table.
+fn open(scheme: &mut Scheme, field: &Field<'_>, sources: &mut Sources) -> Result<(), InputError> {
+    let Some(path) = scheme.transport.source() else { return Ok(()) };
+    let named = field.inner("class");
+    let text = sources.read(named.as_ref().unwrap_or(field), &path, SIZE_LIMIT)?;
+    let table = field.table()?;
+    scheme.transport.open(&text).map_err(|mistake| keys::Table::refuse(&table, mistake))
 }
 
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {

@@ -1,8 +1,9 @@
 //! An experiment as its user wrote it: a file, a text in TOML, or values.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use priolane_source::{InputError, SIZE_LIMIT, Table, from_json, parse, read_text};
+use priolane_source::{InputError, SIZE_LIMIT, Sources, Table, from_json, parse, read_text};
 use serde_json::Value as Json;
 
 use super::options::Options;
@@ -18,6 +19,8 @@ pub struct Definition {
     root: Table,
     /// The directory that the files it names are relative to.
     folder: PathBuf,
+    /// The texts of files that are not on the disk, by path as its keys name them.
+    texts: BTreeMap<String, String>,
 }
 
 impl Definition {
@@ -45,7 +48,7 @@ impl Definition {
     /// # Errors
     /// Returns an [`InputError`] if the text is not TOML.
     pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Self, InputError> {
-        Ok(Self { name: name.to_owned(), root: parse(name, text)?, folder: folder.to_owned() })
+        Ok(Self::new(name, parse(name, text)?, folder))
     }
 
     /// Takes the keys of a JSON object, called `name` in messages, whose mistakes have keys and no lines.
@@ -53,7 +56,17 @@ impl Definition {
     /// # Errors
     /// Returns an [`InputError`] if `keys` is not an object, or contains a null or a number out of range.
     pub fn from_json(name: &str, keys: &Json, folder: &Path) -> Result<Self, InputError> {
-        Ok(Self { name: name.to_owned(), root: from_json(name, keys)?, folder: folder.to_owned() })
+        Ok(Self::new(name, from_json(name, keys)?, folder))
+    }
+
+    fn new(name: &str, root: Table, folder: &Path) -> Self {
+        Self { name: name.to_owned(), root, folder: folder.to_owned(), texts: BTreeMap::new() }
+    }
+
+    /// Adds the `texts` of files that are not on the disk, by path as its keys name them.
+    #[must_use]
+    pub fn with_texts(self, texts: BTreeMap<String, String>) -> Self {
+        Self { texts, ..self }
     }
 
     /// Returns the name that messages use.
@@ -67,7 +80,8 @@ impl Definition {
     /// Returns an [`InputError`] with all mistakes, or the first one of a file that it names; also if `options`
     /// interrupts.
     pub fn points(&self, options: &Options) -> Result<Points, InputError> {
-        let points = points::of_tree(&self.name, self.root.clone(), &self.folder, options)?;
+        let sources = Sources::new(&self.name, &self.folder).with_texts(&self.texts);
+        let points = points::of_tree(&self.name, self.root.clone(), sources, options)?;
         Ok(Points { source: PathBuf::from(&self.name), ..points })
     }
 

@@ -65,17 +65,17 @@ pub struct Point {
 /// # Errors
 /// As for [`super::plan`].
 pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
-    of_tree(name, parse(name, text)?, base, options)
+    of_tree(name, parse(name, text)?, Sources::new(name, base), options)
 }
 
-/// Returns the points of the experiment `root`, called `name` in messages, whose files are relative to `base`.
+/// Returns the points of the experiment `root`, called `name` in messages, whose files are `sources`.
 ///
 /// # Errors
 /// As for [`super::plan`].
 pub(super) fn of_tree(
     name: &str,
     mut root: Table,
-    base: &Path,
+    mut sources: Sources,
     options: &Options,
 ) -> Result<Points, InputError> {
     let mut found = Mistakes::new(name);
@@ -88,7 +88,6 @@ pub(super) fn of_tree(
             return found.done(None);
         }
     };
-    let mut sources = Sources::new(name, base);
     let mut experiment: Option<Experiment> = None;
     let (mut points, mut warnings) = (Vec::new(), Warnings::default());
     warnings.extend(warning);
