@@ -25,7 +25,7 @@ def shown(book: NotebookNode, form: str) -> list[str]:
     return [str(output.data[form]) for output in outputs if form in output.get("data", {})]
 
 
-@pytest.fixture(scope="module", params=cases(["first-experiment"], ["own-thresholds"]))
+@pytest.fixture(scope="module", params=cases(["first-experiment", "own-controller"], ["own-thresholds"]))
 def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     book = read(request.param)
     directory = tmp_path_factory.mktemp(request.param)
@@ -36,7 +36,11 @@ def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def test_a_notebook_runs_and_shows_its_results(executed: NotebookNode) -> None:
     tables = "".join(shown(executed, "text/html"))
-    schemes = {"first-experiment": ["dctcp", "pias"], "own-thresholds": ["one_queue", "solved", "too_large"]}
+    schemes = {
+        "first-experiment": ["dctcp", "pias"],
+        "own-controller": ["dctcp", "gentle"],
+        "own-thresholds": ["one_queue", "solved", "too_large"],
+    }
     for scheme in schemes[executed.metadata["name"]]:
         assert scheme in tables
     assert '<progress max="' in tables

@@ -98,6 +98,24 @@ def test_the_python_module_has_it_if_it_is_imported_first(environment: dict[str,
     assert "PRIOLANE_CORE names no_such_module" in lost.stderr
 
 
+def test_its_python_twin_is_equal_to_the_bit(environment: dict[str, str], experiment: Path) -> None:
+    """examples/notebook-scheme: the same class is run by the module of another crate, too."""
+    shutil.copy(ROOT / "examples" / "notebook-scheme" / "vegas.py", experiment.parent)
+    twin = '\n[scheme.twin]\nbase = "vegas.toml"\ntransport = { kind = "python", class = "vegas:Vegas" }\n'
+    text = experiment.read_text(encoding="utf-8").replace('"dctcp", "vegas.toml"', '"dctcp", "vegas.toml", "twin"')
+    experiment.write_text(text.replace('measure = "1ms"', 'measure = "5ms"') + twin, encoding="utf-8")
+    out = experiment.with_name("twins")
+    ran = run(environment, COMMAND, "run", experiment, "-o", out, "--jobs", "2")
+    assert ran.returncode == 0, ran.stderr
+    digests: dict[int, dict[str, str]] = {}
+    for path in out.glob("**/run.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        digests.setdefault(record["seed"], {})[record["scheme"]] = record["digest"]
+    assert len(digests) == 2
+    for schemes in digests.values():
+        assert schemes["twin"] == schemes["vegas"] != schemes["dctcp"]
+
+
 def test_the_steps_of_the_page_make_a_crate(tmp_path: Path) -> None:
     """docs/adding-a-scheme.md: what the steps write fits together, and the clone is found."""
     page = (ROOT / "docs" / "adding-a-scheme.md").read_text(encoding="utf-8")

@@ -1,11 +1,129 @@
 """The compiled module: JSON strings in, JSON strings out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from random import Random
 from typing import Any
 
 # IP address, port, class, seconds until the deadline, minimum rate in bit/s, weight in thousandths.
 _Sending = tuple[str, int, int, float | None, int | None, int]
+
+class Ack:
+    """An ACK. Times are in seconds, and in whole picoseconds with `_ps`; positions are bytes of the flow's payload."""
+
+    @property
+    def now(self) -> float:
+        """The time at which the ACK is processed."""
+    @property
+    def now_ps(self) -> int:
+        """`now` in picoseconds."""
+    @property
+    def acked(self) -> int:
+        """Bytes that this ACK acknowledges cumulatively for the first time; 0 for a duplicate."""
+    @property
+    def una(self) -> int:
+        """The first byte that is not yet acknowledged, after this ACK."""
+    @property
+    def next(self) -> int:
+        """The first byte that is not yet sent. A round trip ends when `una` reaches the `next` of its start."""
+    @property
+    def marked(self) -> bool:
+        """Whether the ACK echoes an ECN mark."""
+    @property
+    def may_grow(self) -> bool:
+        """Whether the window may grow: it limited the sender, and the flow is not in fast recovery."""
+    @property
+    def rtt(self) -> float | None:
+        """The round-trip time of the acknowledged packet, if it could be measured."""
+    @property
+    def rtt_ps(self) -> int | None:
+        """`rtt` in picoseconds."""
+    @property
+    def srtt(self) -> float:
+        """The smoothed round-trip time (RFC 6298), this sample included; 0 before the first."""
+    @property
+    def srtt_ps(self) -> int:
+        """`srtt` in picoseconds."""
+    @property
+    def one_way(self) -> float:
+        """From the packet's transmission to its arrival, by the clocks of the two hosts."""
+    @property
+    def one_way_ps(self) -> int:
+        """`one_way` in picoseconds."""
+
+class Loss:
+    """A loss that was inferred from ACKs, or a timeout."""
+
+    @property
+    def now(self) -> float:
+        """The time of the inference, or of the timeout, in seconds."""
+    @property
+    def now_ps(self) -> int:
+        """`now` in picoseconds."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes sent and not acknowledged (`FlightSize` of RFC 5681)."""
+    @property
+    def next(self) -> int:
+        """The first byte that is not yet sent: a reduction covers everything before it."""
+    @property
+    def again(self) -> bool:
+        """Whether the timer expired before for the same data; false for a loss."""
+
+class Flow:
+    """A flow when it starts to send."""
+
+    @property
+    def id(self) -> int:
+        """The number of the flow in the run."""
+    @property
+    def dst(self) -> int:
+        """The number of the receiving host."""
+    @property
+    def size(self) -> int | None:
+        """Payload bytes; `None` for an endless flow."""
+    @property
+    def priority(self) -> int:
+        """The requested class, 0 first."""
+    @property
+    def weight(self) -> float:
+        """The weight that the flow pays for; 1 for best effort."""
+    @property
+    def min_rate(self) -> int:
+        """The minimum rate that the flow pays for, in bit/s; 0 for best effort."""
+    @property
+    def mss(self) -> int:
+        """The payload bytes of a full packet."""
+    @property
+    def first_window(self) -> int:
+        """`init_window` in bytes, at least one packet."""
+    @property
+    def now(self) -> float:
+        """The time, in seconds."""
+    @property
+    def now_ps(self) -> int:
+        """`now` in picoseconds."""
+    @property
+    def deadline(self) -> float | None:
+        """The time by which the last byte should have arrived, in seconds; `None` without a deadline."""
+    @property
+    def deadline_ps(self) -> int | None:
+        """`deadline` in picoseconds."""
+    @property
+    def base_rtt(self) -> float:
+        """The round-trip time of a full packet when nothing waits, in seconds."""
+    @property
+    def base_rtt_ps(self) -> int:
+        """`base_rtt` in picoseconds."""
+    @property
+    def rate(self) -> int:
+        """The rate of the slowest link of the path, in bit/s."""
+    @property
+    def hops(self) -> int:
+        """The links of the path."""
+    @property
+    def random(self) -> Random:
+        """The flow's own generator, seeded by the run. Other random numbers are refused by the verification."""
 
 class Mistake:
     @property
@@ -65,7 +183,7 @@ class Experiment:
     @staticmethod
     def from_text(name: str, text: str, folder: str | PathLike[str]) -> Experiment: ...
     @staticmethod
-    def from_json(name: str, keys: str, folder: str | PathLike[str]) -> Experiment: ...
+    def from_json(name: str, keys: str, folder: str | PathLike[str], texts: Mapping[str, str]) -> Experiment: ...
     def to_toml(self) -> str: ...
     def plan(self, options: str) -> Plan: ...
     def check(self, options: str) -> str: ...
@@ -78,6 +196,7 @@ class Plan:
     def costs(self) -> list[float]: ...
     def files(self) -> dict[str, str]: ...
     def texts(self) -> dict[str, str]: ...
+    def python_schemes(self) -> list[str]: ...
     def linux_job(self, run_id: str, request: str) -> str: ...
     def linux_job_on_machines(self, run_id: str, request: str) -> str: ...
     def profile(

@@ -9,6 +9,8 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::scheme;
+
 create_exception!(
     priolane,
     InputError,
@@ -35,8 +37,11 @@ create_exception!(
 );
 create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
-/// Converts the failure of `what` to an exception.
+/// Converts the failure of `what` to an exception: that of a Python class, if one failed.
 pub(crate) fn failed(failure: Failure, what: &str) -> PyErr {
+    if let Some(raised) = scheme::raised() {
+        return raised;
+    }
     match failure {
         Failure::Interrupted => Stopped::new_err(format!("{what} was stopped")),
         Failure::Input(error) => input_error(error),

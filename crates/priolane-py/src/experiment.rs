@@ -1,5 +1,6 @@
 //! An experiment before its runs are planned.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,10 +59,11 @@ impl Experiment {
         Self::new(Definition::from_text(name, text, &folder))
     }
 
-    /// Takes a JSON object, called `name` in messages; files that it names are relative to `folder`.
+    /// Takes a JSON object, called `name` in messages; files that it names are relative to `folder`, or in `texts` by path.
     #[staticmethod]
-    fn from_json(name: &str, keys: &str, folder: PathBuf) -> PyResult<Self> {
-        Self::new(Definition::from_json(name, &request(keys)?, &folder))
+    fn from_json(name: &str, keys: &str, folder: PathBuf, texts: BTreeMap<String, String>) -> PyResult<Self> {
+        let definition = Definition::from_json(name, &request(keys)?, &folder);
+        Self::new(definition.map(|definition| definition.with_texts(texts)))
     }
 
     /// Returns the text of an experiment file with the same keys.

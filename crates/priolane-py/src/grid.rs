@@ -18,6 +18,7 @@ use crate::errors::{Damaged, failed, input_error, utf8};
 use crate::linux::{JobRequest, MachinesRequest};
 use crate::progress::Reporter;
 use crate::request::{SettingsRequest, done_to_json, plan_to_json, request, response};
+use crate::scheme;
 use crate::signals::Signals;
 
 /// The planned runs of an experiment file.
@@ -49,6 +50,18 @@ impl Plan {
     fn files(&self) -> BTreeMap<String, String> {
         let files = self.0.runs.iter().flat_map(|run| run.experiment.sources.all_read());
         files.map(|(path, text)| (path.to_owned(), text.to_string())).collect()
+    }
+
+    /// Returns the names of the schemes whose transport is a Python class, in the order of the runs.
+    fn python_schemes(&self) -> Vec<String> {
+        let runs = self.0.runs.iter().filter(|run| scheme::is_python(run));
+        let mut names: Vec<String> = Vec::new();
+        for run in runs {
+            if !names.contains(&run.scheme) {
+                names.push(run.scheme.clone());
+            }
+        }
+        names
     }
 
     /// Returns the texts of the files that the runs read, by SHA-256.
@@ -139,15 +152,14 @@ impl Grid {
     fn run(&self, py: Python<'_>, run_id: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
         let run = self.planned(run_id)?;
         let mut reporter = Reporter::new(progress);
-        let done = py.detach(|| {
-            execute::reuse_from(run, &self.store, &self.others)?;
-            execute::execute_in(run, &self.store, &self.settings, &mut |now| reporter.report(now))
+        let reused = py.detach(|| execute::reuse_from(run, &self.store, &self.others));
+        reused.map_err(|failure| failed(failure, &format!("run {run_id}")))?;
+        let done = scheme::carried_out(py, (run, Some(&self.store)), &self.settings, |settings| {
+            execute::execute_in(run, &self.store, settings, &mut |now| reporter.report(now))
         });
         match done {
             Ok(done) => response(&done_to_json(&done)),
-            Err(failure) => {
-                Err(reporter.take_error().unwrap_or_else(|| failed(failure, &format!("run {run_id}"))))
-            }
+            Err(error) => Err(reporter.take_error().unwrap_or(error)),
         }
     }
 

@@ -13,6 +13,7 @@ mod net;
 mod own;
 mod progress;
 mod request;
+mod scheme;
 mod signals;
 mod unit;
 
@@ -445,6 +446,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
     net::add(module)?;
+    scheme::add(module)?;
     module.add_class::<experiment::Experiment>()?;
     module.add_class::<grid::Grid>()?;
     module.add_class::<grid::Plan>()?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::errors::failed;
 use crate::request::response;
+use crate::scheme;
 use crate::signals::Signals;
 
 /// Minimum interval between calls into Python: Ctrl-C takes effect within a second, at negligible cost.
@@ -24,13 +25,18 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     /// Returns a reporter that calls `callback(now_s, completed, total)`; without a callback it only checks for
-    /// signals.
+    /// signals. A run on this thread begins.
     pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
+        scheme::forget();
         Self { callback, asked: None, error: None }
     }
 
-    /// Reports the run's progress. Breaks on a pending signal, an exception, or a return value of `False`.
+    /// Reports the run's progress. Breaks on a pending signal, an exception, the failure of a Python
+    /// class, or a return value of `False`.
     pub(crate) fn report(&mut self, progress: Progress) -> ControlFlow<()> {
+        if scheme::is_pending() {
+            return ControlFlow::Break(());
+        }
         if !self.due() {
             return ControlFlow::Continue(());
         }

@@ -59,6 +59,8 @@ def run_plan(
     """`run_grid` of what is planned already, with `options`."""
     watch = watcher or Watcher()
     watch.planned(grid)
+    if settings.threads > 1 and (names := grid.core.python_schemes()):
+        watch.notify(f"{', '.join(names)}: a Python class runs on one thread; --jobs runs several runs side by side")
     with exclusive_writer(directory):
         return _run_missing(directory, grid, options, settings, watch)
 

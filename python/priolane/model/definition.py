@@ -35,27 +35,31 @@ class Experiment:
     def __init__(self, keys: Mapping[str, Any] | None = None, /, *, folder: str | Path = ".", **more: Any) -> None:
         """Takes keys as a mapping, as keywords, or both; files that they name are relative to `folder`.
 
-        Values are text, numbers, booleans, lists, mappings and paths. Raises `InputError` for a value that no file can
-        have; `plan`, `check` and `run` report wrong keys, each by its name.
+        Values are text, numbers, booleans, lists, mappings, paths, and classes that control flows. Raises
+        `InputError` for a value that no file can have; `plan`, `check` and `run` report wrong keys, each by its name.
         """
+        from priolane.model.live_class import named_classes  # noqa: PLC0415 - commands, which read files, start sooner
+
         twice = sorted(set(keys or {}) & set(more))
         if twice:
             raise InputError(f"{twice[0]}: the key is given in the mapping and as an argument; give it once")
-        values = plain({**(keys or {}), **more}, "")
+        self.texts: dict[str, str] = {}
+        """The texts of the classes among the values, by the names of their files."""
+        values = plain(named_classes({**(keys or {}), **more}, self.texts), "")
         title = values.get("title", "")
         words = re.findall(r"[a-z0-9]+", title.lower() if isinstance(title, str) else "")
         self.path: Path | None = None
         """The file that it was read from."""
         self.name = "-".join(words)[:_LONGEST_NAME] or "experiment"
         """The name of its file without the suffix; of values, their title in lower case with hyphens."""
-        self.core = _core.Experiment.from_json(VALUES, json.dumps(values), Path(folder))
+        self.core = _core.Experiment.from_json(VALUES, json.dumps(values), Path(folder), self.texts)
         """The same in the compiled module."""
 
     @classmethod
     def load(cls, path: str | Path) -> "Experiment":
         """Reads an experiment file; raises `InputError` if it cannot be read or is not TOML."""
         loaded = cls.__new__(cls)
-        loaded.path = Path(path)
+        loaded.path, loaded.texts = Path(path), {}
         loaded.name = experiment_name(path)
         loaded.core = _core.Experiment.from_path(Path(path))
         return loaded
@@ -69,17 +73,27 @@ class Experiment:
         return self.core.to_toml()
 
     def save(self, path: str | Path) -> Path:
-        """Writes an experiment file with the same keys and returns its path. Files that it names are not copied.
+        """Writes an experiment file with the same keys, and its classes beside it; returns its path.
 
-        Raises `InputError` if there is a file already.
+        Other files that it names are not copied.
+
+        Raises `InputError` if there is a file already; a file with the same class may be there.
         """
         file = Path(path)
-        try:
-            with file.open("x", encoding="utf-8") as out:
-                out.write(self.to_toml())
-        except FileExistsError as error:
-            raise InputError(f"{file}: there is a file already; choose another name") from error
+        for name, text in self.texts.items():
+            beside = file.with_name(name)
+            if not beside.is_file() or beside.read_text(encoding="utf-8") != text:
+                _write_new(beside, text)
+        _write_new(file, self.to_toml())
         return file
+
+
+def _write_new(file: Path, text: str) -> None:
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError as error:
+        raise InputError(f"{file}: there is a file already; choose another name") from error
 
 
 Source: TypeAlias = str | Path | Mapping[str, Any] | Experiment

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError, Mistake
+from priolane.model.definition import Experiment
 from priolane.model.experiment import plan
 from priolane.model.toml import inline
 
@@ -186,7 +187,8 @@ def _mistakes(schemes: Sequence[Mapping[str, str]], *, paying: bool) -> Iterator
     pays = {"mix": [{"share": 0.5}, {"share": 0.5, "w": 2}]} if paying else {}
     price = {"price": {"p0": 1}} if paying else {}
     try:
-        plan(_EXPERIMENT | price | {"schemes": list(tables), "group": [_GROUP | pays], "scheme": tables})
+        asked = _EXPERIMENT | price | {"schemes": list(tables), "group": [_GROUP | pays], "scheme": tables}
+        plan(Experiment(asked, folder=Path(__file__).parent))
     except InputError as error:
         yield from _read(error.mistakes)
 

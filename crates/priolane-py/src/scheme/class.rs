@@ -1,0 +1,122 @@
+//! A class in the text of a file: what the text declares, and the class itself.
+
+use std::sync::{Arc, OnceLock};
+
+use priolane_core::keys::KeyConflict;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::config::{Attributes, ClassName, Scalar};
+use crate::errors::InputError;
+
+/// The Python module that reads and runs the texts of classes.
+const MODULE: &str = "priolane.model.class_source";
+
+/// A class of a file.
+#[derive(Debug)]
+pub(crate) struct Class {
+    /// Its name.
+    pub(super) name: ClassName,
+    /// The text of its file.
+    pub(super) text: Arc<str>,
+    /// Whether its packets are ECN-capable.
+    pub(super) is_ecn_capable: bool,
+    keys: Attributes,
+    object: OnceLock<Loaded>,
+}
+
+/// A class whose text has been run.
+#[derive(Debug)]
+struct Loaded {
+    class: Py<PyAny>,
+    /// Whether it has a method `on_recovered`.
+    recovers: bool,
+}
+
+/// The object follows from the rest.
+impl PartialEq for Class {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.text, &self.keys) == (&other.name, &other.text, &other.keys)
+    }
+}
+
+impl Class {
+    /// Reads what `text` declares of the class, without running it.
+    ///
+    /// # Errors
+    /// Returns the first mistake in the text, or a key that is no attribute of the class.
+    pub(super) fn read(
+        py: Python<'_>,
+        (name, keys): (&ClassName, &Attributes),
+        text: &Arc<str>,
+    ) -> Result<Self, KeyConflict> {
+        let declared = || {
+            let module = py.import(MODULE)?;
+            let found =
+                module.call_method1("declared", (name.file(), &name.class, &**text, dict(py, keys)?))?;
+            found.extract::<(bool, String, String, String)>()
+        };
+        match declared() {
+            Ok((is_ecn_capable, _, what, _)) if what.is_empty() => Ok(Self {
+                name: name.clone(),
+                text: text.clone(),
+                is_ecn_capable,
+                keys: keys.clone(),
+                object: OnceLock::new(),
+            }),
+            Ok((_, key, what, fix)) => {
+                Err(KeyConflict::of(if key == "keys" { "keys" } else { "class" }, what, fix))
+            }
+            Err(error) => Err(KeyConflict::of("class", error.to_string(), "a file that Python can read")),
+        }
+    }
+
+    /// Returns the class, with the keys as its attributes. The text is run once in a process.
+    ///
+    /// # Errors
+    /// Returns an `InputError` with the traceback if the text cannot be run, or with what the class lacks.
+    pub(super) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(loaded) = self.object.get() {
+            return Ok(loaded.class.bind(py).clone());
+        }
+        let arguments = (self.name.file(), &self.name.class, &*self.text, dict(py, &self.keys)?);
+        let class = py.import(MODULE)?.call_method1("loaded", arguments)?;
+        let recovers = class.hasattr(intern!(py, "on_recovered"))?;
+        let loaded = Loaded { class: class.unbind(), recovers };
+        Ok(self.object.get_or_init(|| loaded).class.bind(py).clone())
+    }
+
+    /// Returns true if the class, which has been loaded, has a method `on_recovered`.
+    pub(super) fn recovers(&self) -> bool {
+        self.object.get().is_some_and(|loaded| loaded.recovers)
+    }
+}
+
+fn dict<'py>(py: Python<'py>, keys: &Attributes) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in &keys.0 {
+        match value {
+            Scalar::Truth(truth) => dict.set_item(name, truth)?,
+            Scalar::Whole(n) => dict.set_item(name, n)?,
+            Scalar::Number(x) => dict.set_item(name, x)?,
+            Scalar::Text(text) => dict.set_item(name, text)?,
+        }
+    }
+    Ok(dict)
+}
+
+/// Returns `error` as text, with its traceback.
+pub(super) fn traceback(py: Python<'_>, error: &PyErr) -> String {
+    // Python keeps the traceback beside the value until the exception is handled.
+    let text = || {
+        error.value(py).setattr(intern!(py, "__traceback__"), error.traceback(py))?;
+        py.import(MODULE)?.call_method1("traceback_text", (error.value(py),))?.extract::<String>()
+    };
+    text().unwrap_or_else(|_| error.to_string())
+}
+
+/// Returns the `InputError` that an object of the class did or has something wrong.
+pub(super) fn wrong(what: String) -> PyErr {
+    InputError::new_err(what)
+}
