@@ -13,6 +13,7 @@ from priolane.cli import main
 from priolane.report.write import write_report
 from priolane.results.results import load
 from priolane.study import catalogue
+from priolane.study.record import read_record
 
 
 @pytest.fixture
@@ -313,9 +314,21 @@ def test_the_list_of_figures_is_true(core: FakeCore, capsys: pytest.CaptureFixtu
 
 def test_the_list_can_be_that_of_one_figure(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "nos2/fig6", "--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split()[0] for line in lines] == ["nos2/fig6"]
+    figure, _, claims = capsys.readouterr().out.partition("\n\n")
+    assert [line.split()[0] for line in figure.splitlines()[1:]] == ["nos2/fig6"]
+    assert claims.startswith("claim of nos2/fig6")
     assert core.ran == []
+
+
+def test_the_list_of_one_figure_says_why_claims_are_contradicted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "nos2/fig1", "--list"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    record = read_record("nos2/fig1")
+    assert record is not None
+    for claim in record.claims:
+        assert claim["says"] in shown
+    assert "impossible as printed" in shown
+    assert "three flows on one link end at nine (tests/test_proofs.py)" in shown
 
 
 def test_figures_of_a_paper_look_into_each_others_directories(

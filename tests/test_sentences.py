@@ -19,6 +19,7 @@ from priolane.report.sentences import finding, headline, reason_text, verdict_te
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
+from priolane.results.cause import Cause, CauseKind
 from priolane.results.estimate import Average, Estimate
 from priolane.results.report import Claim, Direction, Flag, MeasuredQuantity, Side, Source, Verdict
 from priolane.results.results import load
@@ -240,6 +241,11 @@ def test_an_undecided_claim_says_why_and_what_it_leans_to() -> None:
     assert verdict_text(alone) == "undecided (alone: does not hold)"
     assert reason_text(alone) == "Alone it does not hold; among all claims it is open. About 17 seeds would decide it."
     assert reason_text(replace(wide, verdict=Verdict.REPRODUCED)) == ""
+    cause = Cause(CauseKind.UNSTATED, reading="any_host")
+    assert reason_text(replace(wide, verdict=Verdict.CONTRADICTED, cause=cause)) == (
+        "A choice that the paper does not state decides: the claim is reproduced under the reading any_host."
+    )
+    assert reason_text(replace(wide, verdict=Verdict.CONTRADICTED)) == ""
 
 
 def test_a_flag_has_the_numbers_of_the_worst_scheme_and_the_names_of_the_others() -> None:

@@ -20,11 +20,11 @@ from priolane.model.experiment import Options
 from priolane.plots.formats import formats_of
 from priolane.report.summary import Summary
 from priolane.reproduction.figures import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
-from priolane.results.report import Verdict
+from priolane.results.report import Source, Verdict
 from priolane.storage.directory import PAGE_FILE
 from priolane.storage.object_store import display_name
 from priolane.study import catalogue
-from priolane.study.outcomes import outcome
+from priolane.study.outcomes import outcome, why
 from priolane.study.record import counts_text, read_record
 from priolane.study.recorded import recorded
 from priolane.text.command_line import command_line, path_word
@@ -50,8 +50,8 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--list",
         action="store_true",
-        help="every figure and table, or those that PAPER/FIG names, its claims with their recorded verdicts, and its "
-        "cost; runs nothing",
+        help="every figure and table with the counts of its recorded verdicts and its cost; with PAPER/FIG every claim "
+        "with its verdict and cause, too; runs nothing",
     )
     command.add_argument(
         "--json",
@@ -76,7 +76,11 @@ def execute(chosen: argparse.Namespace) -> int:
     options = arguments.options(chosen)
     if chosen.list:
         listed = _wanted(chosen.names) if chosen.names else catalogue.figures()
-        return _list_json(listed, options) if chosen.json else _list(listed, options)
+        if chosen.json:
+            return _list_json(listed, options)
+        _list(listed, options)
+        _list_claims(item for name in chosen.names if not catalogue.is_group(name) for item in catalogue.find(name))
+        return 0
     if chosen.json:
         raise InputError("--json belongs to --list: `priolane reproduce --list --json`")
     if not chosen.names:
@@ -230,7 +234,8 @@ def _counts(entries: "Sequence[Entry]") -> None:
     show.table(["claims of", "figures", *(verdict.value for verdict in Verdict)], rows)
 
 
-def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> int:
+def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> None:
+    """A line for each figure: the counts of its verdicts, and its cost."""
     rows = []
     for item in items:
         state, cost = item.state, "-"
@@ -240,7 +245,20 @@ def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> int:
             state, cost = f"{claims} claim{'' if claims == 1 else 's'}: {_recorded(item.key, claims)}", _cost(found)
         rows.append([item.key, item.name, item.about, state, cost])
     show.table(["reproduce", "item", "about", "recorded verdicts", "cost"], rows, _LIST_WIDTH)
-    return 0
+
+
+def _list_claims(items: Iterable[catalogue.PaperFigure]) -> None:
+    """Every recorded claim of each figure with its verdict, and why it is contradicted."""
+    for item in items:
+        record = read_record(item.key)
+        if record is not None:
+            show.line("")
+            show.table([f"claim of {item.key}", "asks", "outcome", "why"], map(_claim_row, record.claims), _LIST_WIDTH)
+
+
+def _claim_row(claim: Mapping[str, Any]) -> list[str]:
+    own = " (ours)" if claim["source"] == Source.OURS.value else ""
+    return [f"{claim['section']}{own}: {claim['says']}", claim["asked"], outcome(claim).value, why(claim)]
 
 
 def _list_json(items: Iterable[catalogue.PaperFigure], options: Options) -> int:

@@ -69,5 +69,15 @@ class Cause:
     def __str__(self) -> str:
         """The cause in a sentence without its full stop."""
         if self.reading:
-            return f"{self.kind.words}: reproduced under the reading {self.reading}"
-        return f"{self.kind.words}: {self.proof or self.evidence}"
+            return f"{self.kind.words}: the claim is reproduced under the reading {self.reading}"
+        if self.proof:
+            return f"{self.kind.words}: {_told(self.proof)}"
+        return f"{self.kind.words}: {self.evidence.removesuffix('.')}"
+
+
+def _told(proof: str) -> str:
+    """A proof in words: the name of its test, or the bound that the figure draws."""
+    file, named, test = proof.partition("::")
+    if not named:
+        return f"the figure draws the bound {proof}"
+    return f"{test.removeprefix('test_').replace('_', ' ')} ({file})"

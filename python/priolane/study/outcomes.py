@@ -46,6 +46,23 @@ def outcome(claim: Mapping[str, Any]) -> Outcome:
     return Outcome.FAILS
 
 
+def why(claim: Mapping[str, Any]) -> str:
+    """The reason of the verdict of a claim of a record, in plain words; empty for a claim that is reproduced.
+
+    That is the cause of a contradicted claim, and what an undecided one lacks. A number to which a parameter was fitted
+    names the parameter.
+    """
+    if claim.get("fitted"):
+        return f"{claim['fitted']} were fitted to it"
+    verdict = Verdict(claim["verdict"])
+    if verdict is Verdict.REPRODUCED:
+        return ""
+    if verdict is not Verdict.CONTRADICTED:
+        return str(claim["reason"])
+    cause = Cause.of(claim.get("cause"))
+    return "no cause is known" if cause is None else str(cause)
+
+
 def tally(claims: Iterable[Mapping[str, Any]]) -> Counter[Outcome]:
     """The number of claims with each outcome."""
     return Counter(outcome(claim) for claim in claims)

@@ -1,4 +1,4 @@
-"""The reason why a claim is undecided, and the way to decide it, in a sentence."""
+"""The reason of a verdict in a sentence: what an undecided claim lacks, and the cause of a contradicted one."""
 
 from priolane.report.sentences.words import sentence_case
 from priolane.results.report import Claim, Verdict
@@ -8,7 +8,9 @@ _ONE_SEED, _INTERVAL, _AMONG = "one_seed", "interval", "claims"
 
 
 def reason_text(claim: Claim) -> str:
-    """The text after the sentence of an undecided claim; empty for any other."""
+    """The text after the sentence of a claim that is undecided, or contradicted for a stated cause; else empty."""
+    if claim.verdict is Verdict.CONTRADICTED and claim.cause is not None:
+        return f"{sentence_case(str(claim.cause))}."
     if claim.verdict is not Verdict.UNDECIDED:
         return ""
     if claim.reason_code == _ONE_SEED:
