@@ -14,7 +14,7 @@ import pytest
 from priolane.model import folders
 from priolane.results.cause import Cause, CauseKind
 from priolane.study import catalogue
-from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, outcome, tally
+from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, outcome, tally, why
 from priolane.study.record import READINGS, RECORD, read_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
@@ -123,6 +123,40 @@ BAND = {"kind": "ours", "evidence": "The band is ours."}
 )
 def test_an_outcome_is_made_of_verdict_and_cause(claim: dict[str, Any], expected: Outcome) -> None:
     assert outcome(claim) is expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (_claim("reproduced"), ""),
+        (_claim("undecided", reason="two seeds"), "two seeds"),
+        (_claim("contradicted"), "no cause is known"),
+        (_claim("contradicted", cause=BAND), "our band or our sentence decides: The band is ours"),
+        (_claim("contradicted", cause=PROOF), "the paper contradicts itself: a (tests/test_proofs.py)"),
+        (
+            _claim("contradicted", cause=READING),
+            "a choice that the paper does not state decides: the claim is reproduced under the reading any_host",
+        ),
+        (
+            _claim("contradicted", cause={"kind": "paper", "proof": "fct_bound"}),
+            "the paper contradicts itself: the figure draws the bound fct_bound",
+        ),
+        (_claim("contradicted", fitted="the deadlines", cause=READING), "the deadlines were fitted to it"),
+    ],
+)
+def test_a_verdict_has_its_reason_in_plain_words(claim: dict[str, Any], expected: str) -> None:
+    assert why(claim) == expected
+
+
+def test_every_contradicted_claim_of_the_study_has_a_cause() -> None:
+    without = [
+        f"{figure}: {claim['says']}"
+        for figure, _ in _files()
+        if (record := read_record(figure)) is not None
+        for claim in record.claims
+        if claim["verdict"] == "contradicted" and not claim.get("cause")
+    ]
+    assert without == []
 
 
 def test_claims_that_do_not_hold_are_counted_by_their_causes() -> None:

@@ -1,12 +1,14 @@
 """Numbers of findings, which the site takes from the records of their figures."""
 
 import dataclasses
+import html
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from priolane.results.cause import Cause
 from priolane.study.record import Record, read_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
@@ -72,6 +74,17 @@ def test_a_placeholder_that_stands_for_no_number_is_refused(record: Record, plac
 
 def test_every_finding_is_filled_in() -> None:
     assert [page for page, text in finding_pages.pages() if "{{" in text] == []
+
+
+def test_a_finding_says_why_each_claim_is_contradicted() -> None:
+    for page, text in finding_pages.pages():
+        record = read_record(page.removeprefix("findings/").removesuffix(".md"))
+        for claim in record.claims if record else []:
+            rows = [line for line in text.splitlines() if html.escape(claim["says"]).replace("|", "\\|") in line]
+            assert rows, f"{page}: {claim['says']}"
+            if claim["verdict"] == "contradicted":
+                cause = html.escape(str(Cause.of(claim["cause"])))
+                assert any(cause in row for row in rows), f"{page}: {claim['says']}"
 
 
 def test_the_head_of_a_finding_states_the_size_of_the_recorded_run() -> None:

@@ -31,6 +31,7 @@ NOT_SHIPPED = {"__pycache__", ".so"}
 # Of the study, what the site and maintainers read and `priolane reproduce` does not.
 OF_THE_SITE = {
     "README.md",
+    "claims-changed.md",
     "finding.md",
     "picture.png",
     "readings.json",

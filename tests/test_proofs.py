@@ -1,6 +1,7 @@
 """Proofs that numbers of papers are impossible in what these describe: causes of claims name them."""
 
 import math
+import tomllib
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -8,7 +9,8 @@ from random import Random
 
 import pytest
 
-WORKLOADS = Path(__file__).parent.parent / "workloads"
+ROOT = Path(__file__).parent.parent
+STUDY, WORKLOADS = ROOT / "study", ROOT / "workloads"
 
 
 def test_three_flows_on_one_link_end_at_nine() -> None:
@@ -60,14 +62,39 @@ def test_a_weight_of_two_saves_less_than_a_fifth_of_slow_start(packets: int) -> 
 # Rates of payload: a packet of 1,460 B takes 1,538 B of a link. Three links of 4 us each.
 CORE_BPS, HOST_BPS, ONE_WAY_S = 100e9 * 1460 / 1538, 10e9 * 1460 / 1538, 12e-6
 FLOWS = 10_000
-# TOP §3.3: the miss rate that is printed, and the largest number that our band of 30 % takes for it.
-LARGEST_MISS_RATE = 0.041 * 1.3
+# TOP §3.3: the miss rates that are printed, and the largest number that our band of 30 % takes for TOP's.
+TOP_MISSES, EXPRESSPASS_MISSES, BAND = 0.041, 0.197, 0.3
+LARGEST_MISS_RATE = TOP_MISSES * (1 + BAND)
 
 
-def _sizes() -> list[tuple[float, float]]:
-    """The distribution of IMC10: sizes in bytes, and the part of flows that are not larger."""
-    lines = (WORKLOADS / "imc10.csv").read_text(encoding="utf-8").splitlines()
+def _sizes(workload: str) -> list[tuple[float, float]]:
+    """A distribution: sizes in bytes, and the part of flows that are not larger."""
+    lines = (WORKLOADS / f"{workload}.csv").read_text(encoding="utf-8").splitlines()
     return [(float(size), float(part)) for size, part in (line.split(",") for line in lines if line[0].isdigit())]
+
+
+def _bytes_below(sizes: list[tuple[float, float]], bound: float) -> tuple[float, float]:
+    """The mean bytes of a flow that flows below a bound carry, and the part of flows that these are."""
+    carried, flows = 0.0, 0.0
+    for (least, before), (most, part) in pairwise(sizes):
+        # Sizes are even between two points of the table; of a segment that the bound cuts, the part below it counts.
+        share = (part - before) * (1.0 if most <= bound else max(0.0, (bound - least) / (most - least)))
+        carried += share * (least + min(most, bound)) / 2
+        flows += share
+    return carried, flows
+
+
+def test_flows_below_10_mb_of_data_mining_carry_more_than_an_eightieth_of_the_bytes() -> None:
+    """NOS2 §III: flows below 10 MB carry 1 % of the bytes. The cited table has 1.7 %, whatever is simulated.
+
+    The claim asks for a mean size of these flows below 1/80 of the mean size of all, which rounds to 1 %.
+    """
+    sizes = _sizes("data_mining")
+    everything, flows = _bytes_below(sizes, math.inf)
+    assert (round(everything / 1e6, 2), flows) == (7.47, 1.0)
+    carried, part = _bytes_below(sizes, 10e6)
+    assert carried / everything == pytest.approx(0.0167, abs=0.0005)
+    assert carried / part / everything > 1 / 80
 
 
 def _least_late(flows: list[tuple[float, float]]) -> int:
@@ -87,15 +114,15 @@ def _least_late(flows: list[tuple[float, float]]) -> int:
     return most
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_no_schedule_with_a_handshake_misses_as_few_deadlines_as_top_prints(seed: int) -> None:
-    """TOP Fig. 6: hosts at 0.6 ask the core for 2.4 times its rate, deadlines are exponential with a mean of 1 ms.
+def _least_miss_rate(seed: int) -> float:
+    """The part of the flows of TOP Fig. 6 that are late in any token scheme.
 
-    A token scheme sends nothing before a round trip has passed. A flow whose deadline is shorter than that and its own
-    time at the line is late. The others share the core.
+    Hosts at 0.6 ask the core for 2.4 times its rate, and deadlines are exponential with a mean of 1 ms. A token scheme
+    sends nothing before a round trip has passed. A flow whose deadline is shorter than that and its own time at the
+    line is late. The others share the core.
     """
     random = Random(seed)  # noqa: S311 - a simulation
-    steps = list(pairwise(_sizes()))
+    steps = list(pairwise(_sizes("imc10")))
     mean = sum((part - before) * (size + least) / 2 for (least, before), (size, part) in steps)
     assert mean == pytest.approx(195e3, rel=0.01)
     rate = 2 * 40 * 0.6 * HOST_BPS / 8 / mean
@@ -112,4 +139,27 @@ def test_no_schedule_with_a_handshake_misses_as_few_deadlines_as_top_prints(seed
             hopeless += 1
         else:
             core[random.random() < 0.5].append((start + allowed, size))
-    assert (hopeless + sum(map(_least_late, core))) / FLOWS > LARGEST_MISS_RATE
+    return (hopeless + sum(map(_least_late, core))) / FLOWS
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_schedule_with_a_handshake_misses_as_few_deadlines_as_top_prints(seed: int) -> None:
+    assert _least_miss_rate(seed) > LARGEST_MISS_RATE
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_schedule_with_a_handshake_is_as_far_below_the_printed_rate_of_expresspass(seed: int) -> None:
+    """TOP §3.3 prints 79.18 % fewer than ExpressPass's 19.7 %: a factor of 4.8, of which our band takes 3.4 or more."""
+    factor = EXPRESSPASS_MISSES / TOP_MISSES
+    assert factor == pytest.approx(1 / (1 - 0.7918), rel=0.001)
+    assert EXPRESSPASS_MISSES / _least_miss_rate(seed) < factor * (1 - BAND)
+
+
+def test_homa_either_has_an_incast_problem_or_none() -> None:
+    """TOP §5.3 says that Homa still has it, and in the same paragraph that all but pHost have none (Fig. 12)."""
+    figure = tomllib.loads((STUDY / "papers/top/fig12/figure.toml").read_text(encoding="utf-8"))
+    of_homa = [claim["bound"] for claim in figure["claim"] if "homa" in str(claim.get("bound"))]
+    (none,) = [bound for bound in of_homa if "below" in bound]
+    (still,) = [bound for bound in of_homa if "above" in bound]
+    # One quantity at the same points: it is below the bound, or it is not.
+    assert (none["of"], none["over"], none["below"]) == (still["of"], still["over"], still["above"])

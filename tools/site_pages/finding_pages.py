@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import claim_tables
 import links
 import record_values
 
@@ -20,7 +21,7 @@ _SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILIN
 @cache
 def sources() -> Mapping[str, str]:
     """The file of the repository that each page of findings is made of, by the path of the page below docs/."""
-    found = {"findings/index.md": "study/README.md"}
+    found = {"findings/index.md": "study/README.md", "findings/claims-changed.md": "study/claims-changed.md"}
     for path in sorted((_STUDY / "papers").glob(f"*/*/{_FINDING}")):
         found[f"findings/{path.parent.parent.name}/{path.parent.name}.md"] = path.relative_to(ROOT).as_posix()
     for path in sorted((_STUDY / "papers").glob("*/*.md")):
@@ -50,7 +51,7 @@ def _filled(text: str, figure: str) -> str:
     record = read_record(figure)
     if record is None:
         raise record_values.NoSuchValue(f"{figure} has a finding and no record")
-    return record_values.filled(text, record)
+    return f"{record_values.filled(text, record)}\n{claim_tables.of_record(record)}"
 
 
 @cache

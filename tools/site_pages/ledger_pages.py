@@ -106,7 +106,7 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
         f'<a href="#{paper}-{figure}">{record.figure}</a>',
         f"{section}: {html.escape(claim['says'])}",
         html.escape(claim["asked"]),
-        _measured(claim["compared"] or claim["measured"]),
+        measured(claim["compared"] or claim["measured"]),
         f"{pill(verdict)}{reason}{alone}{why}{fitted}",
     ]
     data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
@@ -124,7 +124,7 @@ def pills(tally: Mapping[Verdict, int]) -> str:
     return " ".join(pill(one.value, f"{tally[one]} {one.value}") for one in Verdict if tally.get(one)) or "no claims"
 
 
-def _measured(items: Sequence[Mapping[str, Any]]) -> str:
+def measured(items: Sequence[Mapping[str, Any]]) -> str:
     """Values with their intervals; those beyond the first few are folded away."""
     lines = [html.escape(f"{item['what']}{_at(item['at'])}: {ledger.estimate_text(item)}") for item in items]
     shown, more = lines[:_VALUES], lines[_VALUES:]
