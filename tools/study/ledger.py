@@ -1,7 +1,8 @@
 """Counts the verdicts of the records in study/, and writes the sentence with the counts in README.md.
 
-`make ledger` writes it after records have changed; tests/test_ledger.py compares it with the records. The site makes
-its ledger of the same records (tools/site_pages/ledger_pages.py).
+`make ledger` writes it, and the headlines of the papers in study/README.md, after records have changed;
+tests/test_ledger.py compares it with the records. The site makes its ledger of the same records
+(tools/site_pages/ledger_pages.py).
 """
 
 import math
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import causes as causes_of_files
+import headlines
 from priolane.model import folders
 from priolane.results.cause import CauseKind
 from priolane.results.estimate import Estimate
@@ -185,12 +187,13 @@ def estimate_text(item: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Takes the causes of the experiment files into the records, and writes the sentence."""
+    """Takes the causes of the experiment files into the records, and writes the sentence and the headlines."""
     for figure in causes_of_files.refresh():
         print(f"{figure}: causes")
     found = shipped()
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"README.md: verdicts of {len(found)} figures")
+    headlines.README.write_text(headlines.readme(headlines.README.read_text(encoding="utf-8"), found), encoding="utf-8")
+    print(f"README.md: verdicts of {len(found)} figures; study/README.md: headlines")
     return 0
 
 

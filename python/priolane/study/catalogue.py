@@ -1,7 +1,9 @@
 """The catalogue of the study: figures and tables of the papers, and figures of ours. Their folders are the catalogue.
 
     study/papers/PAPER/paper.toml    `name`, `title`, `venue`, `place` among the papers, `order` of its figures,
-                                     and in `[drawing.ID]` the figures in which there is nothing to measure
+                                     in `[drawing.ID]` the figures in which there is nothing to measure, and in
+                                     `[[headline]]` what the paper is about: `says`, and the `claim` of a `figure` that
+                                     asks it
     study/papers/PAPER/ID/           a figure: about.toml, figure.toml (the experiment), and what belongs to it
     study/ours/                      the same for figures of no paper
 
@@ -26,7 +28,10 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, or our own figures under `ours`. `venue` is empty if it is not known."""
+    """A paper, or our own figures under `ours`. `venue` is empty if it is not known.
+
+    A headline has `says`, a sentence, and the `figure` and the `claim`, its text, that asks it.
+    """
 
     id: str
     name: str
@@ -35,6 +40,7 @@ class Paper:
     place: int
     order: tuple[str, ...]
     drawings: Mapping[str, Mapping[str, str]]
+    headlines: tuple[Mapping[str, str], ...]
     folder: Path
 
 
@@ -99,6 +105,7 @@ def _paper(file: Path) -> Paper:
             place=table["place"],
             order=tuple(table["order"]),
             drawings=table.get("drawing", {}),
+            headlines=tuple(table.get("headline", ())),
             folder=file.parent,
         )
     except KeyError as error:

@@ -1,0 +1,68 @@
+"""The headlines of the papers in study/README.md, which are generated from the records."""
+
+import dataclasses
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from priolane.model import folders
+from priolane.study import catalogue
+from priolane.study.record import Record
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
+import headlines
+import ledger
+
+
+def test_the_headlines_follow_from_the_records() -> None:
+    text = headlines.README.read_text(encoding="utf-8")
+    assert text == headlines.readme(text, ledger.shipped()), "make ledger"
+
+
+def test_every_paper_has_a_headline() -> None:
+    assert [paper.id for paper in catalogue.papers() if not paper.headlines] == [folders.OURS]
+
+
+def _row(record: Record, **changed: Any) -> list[str]:
+    """The cells of the first headline of `record`'s figure, whose claim has these values."""
+    paper, figure = record.figure.split("/")
+    stated = next(one for one in catalogue.papers() if one.id == paper).headlines
+    place, says = next((n, one["claim"]) for n, one in enumerate(stated) if one["figure"] == figure)
+    claims = [{**claim, **changed} if claim["says"] == says else claim for claim in record.claims]
+    others = [one for one in ledger.shipped() if one.figure != record.figure]
+    edited = dataclasses.replace(record, grids=({**record.grids[0], "claims": claims},))
+    rows = [row for row in headlines.table([edited, *others]).splitlines() if row.startswith(f"| {_name(paper)} |")]
+    return rows[place].strip("| ").split(" | ")
+
+
+def _name(paper: str) -> str:
+    return catalogue.names()[paper]
+
+
+@pytest.mark.parametrize(
+    ("changed", "holds", "why"),
+    [
+        ({"verdict": "reproduced"}, "yes", "–"),
+        ({"verdict": "contradicted", "cause": None}, "no", "no cause is known"),
+        ({"verdict": "undecided", "reason": "two seeds only"}, "undecided", "two seeds only"),
+        (
+            {"verdict": "contradicted", "cause": {"kind": "unstated", "reading": "pull"}},
+            "under another reading",
+            "a choice that the paper does not state decides: the claim is reproduced under the reading pull",
+        ),
+    ],
+)
+def test_a_headline_says_whether_it_holds_and_why(changed: Mapping[str, Any], holds: str, why: str) -> None:
+    record = next(one for one in ledger.shipped() if one.figure == "nos2/fig6")
+    cells = _row(record, **{"cause": None, **changed})
+    assert (cells[2], cells[5]) == (holds, why)
+    assert cells[6] == "`priolane reproduce nos2/fig6 --quick`"
+
+
+def test_a_headline_without_a_recorded_claim_is_refused() -> None:
+    found = [record for record in ledger.shipped() if record.figure != "nos2/fig6"]
+    with pytest.raises(SystemExit, match="0 recorded claims of nos2/fig6 say"):
+        headlines.table(found)
