@@ -6,16 +6,21 @@ changed and no other is that in which all are.
 """
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyarrow import csv
 
 import advise_world
+from advise_files import made_list
 from advise_world import answer, arguments, asked
 from priolane import cli
 from priolane._core import InputError
+from priolane.advice.candidate import Candidate
 from priolane.advice.changed_hosts import racks_of, read_hosts
+from priolane.advice.changes import Today
+from priolane.advice.rollout import obstacle
 
 pytestmark = pytest.mark.xdist_group("advise_rollout")
 
@@ -101,12 +106,55 @@ def test_hosts_are_named_by_number_range_and_rack() -> None:
     assert list(racks_of({**leaf_spine, "host_link": link, "fabric_link": link})) == racks
 
 
-def test_a_list_with_coflows_is_not_split(tmp_path: Path) -> None:
-    flows, _ = advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+def test_relative_goals_refer_to_the_candidates_that_were_judged(tmp_path: Path) -> None:
+    advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
+    goals = (*GOALS, "slowdown_p99.small < 150%")
+    assert (
+        cli.main(arguments(tmp_path, "--budget", "8e6hops", "--today", "dctcp", "--changed", "0-3", *asked(*goals)))
+        == 0
+    )
+    first, *_, last = answer(tmp_path)["rollout"]
+    # The best candidate serves small flows first: those of unchanged hosts are far above 1.5 times its slowdown.
+    assert first["goals"]["unchanged"][goals[2]]["verdict"] == "missed"
+    assert last["goals"]["changed"][goals[2]]["verdict"].startswith("met")
+
+
+def test_classes_of_tenants_are_those_of_both_sides(tmp_path: Path) -> None:
+    flows, fabric = advise_world.write(tmp_path, 1, 900, kernel_module=False, queues=2)
     head, *rows = flows.read_text(encoding="utf-8").splitlines()
-    after = [f"{row}," if nth % 40 else f"{row},{nth - 2}" for nth, row in enumerate(rows, 1)]
-    flows.write_text("\n".join([f"{head},after", *after]) + "\n", encoding="utf-8")
-    words = ("--budget", "2e7hops", "--today", "dctcp", "--changed", "all", *asked(*GOALS))
+    named = [f"{row},{'web' if int(row.split(',')[1]) < 4 else 'batch'}" for row in rows]
+    flows.write_text("\n".join([f"{head},group", *named]) + "\n", encoding="utf-8")
+    text = fabric.read_text(encoding="utf-8").replace("small = {", 'small = { group = "web",')
+    fabric.write_text(text, encoding="utf-8")
+    words = ("--budget", "8e6hops", "--today", "dctcp", "--changed", "0-1", *asked(*GOALS))
     assert cli.main(arguments(tmp_path, *words)) == 0
-    rollout = answer(tmp_path)["rollout"]
-    assert not rollout or all("wait for others" in step["refused"] for step in rollout)
+    for step in answer(tmp_path)["rollout"]:
+        assert step["refused"] is None
+        assert _values(step, "changed")[SMALL] < _values(step, "unchanged")[SMALL]
+
+
+PLAIN = Candidate("today", "dctcp", "", {"base": "dctcp", "host": {"kind": "round_robin"}}, 1)
+LADDER = Candidate(
+    "a", "a", "", {"base": "dctcp", "assign": {"kind": "bytes_sent", "levels": 2, "thresholds": ["1kB"]}}, 2
+)
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "changed", "whole", "why"),
+    [
+        (PLAIN, LADDER, (0,), False, None),
+        (PLAIN, PLAIN, (0,), False, "no host changes"),
+        (PLAIN, LADDER, (0,), True, "wait for others"),
+        (LADDER, PLAIN, (0,), False, "give flows classes"),
+        (PLAIN, LADDER, (1,), False, "send no flow"),
+    ],
+)
+def test_a_rollout_that_is_not_run_says_why(
+    *, now: Candidate, then: Candidate, changed: tuple[int, ...], whole: bool, why: str | None
+) -> None:
+    context: Any = SimpleNamespace(
+        today=Today(now), changed=changed, needs_whole_list=whole, flows=made_list([0, 1], [1, 1])
+    )
+    found = obstacle(context, then)
+    assert (found is None) == (why is None)
+    assert why is None or (found is not None and why in found)

@@ -108,6 +108,8 @@ class Judging:
     load: float
     rollout: tuple[RolloutStep, ...]
     """The steps in which hosts are changed, if that was asked for."""
+    no_rollout: str | None
+    """Why there are none although that was asked for."""
     alone: Mapping[str, Estimate]
     """Each metric if every flow had the network to itself: no scheme is better."""
 
@@ -252,6 +254,7 @@ def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
         "remedies": [{"missing": list(one.missing), **_judged_json(advice, one.judged)} for one in judging.remedies],
         "sensitivity": [_finding_json(one) for one in judging.sensitivity],
         "rollout": [_step_json(one) for one in judging.rollout],
+        "no_rollout": judging.no_rollout,
         "load": judging.load,
         "windows": judging.windows,
         "seeds": judging.seeds,

@@ -24,18 +24,18 @@ from priolane.advice.doubts import find_doubts
 from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.measured import Measurement, compare
-from priolane.advice.outcomes import estimates
+from priolane.advice.outcomes import Values, estimates
 from priolane.advice.place import claim, finish, replaced
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
-from priolane.advice.rollout import RolloutStep, hosts_change, roll_out
+from priolane.advice.rollout import RolloutStep, obstacle, roll_out
 from priolane.advice.samples import Trial
 from priolane.advice.sensitivity import examine
 from priolane.advice.stages import Pace
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare, hops, values_of
+from priolane.advice.trials import FLOWS, Trials, bare, hops, values, values_of
 from priolane.advice.windows import MOST, Windows
 from priolane.execution.budget import Budget
 from priolane.execution.settings import Settings
@@ -266,7 +266,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     room = max(_RESERVE * pace.budget, pace.budget - spent)
     disturbed = windows.first(stages.race_windows(context, windows)[-1])
     findings = examine(context, pair, disturbed, context.goals, room)
-    steps = _rollout(context, kind, best.candidate, windows)
+    steps, no_rollout = _rollout(context, kind, best.candidate, windows, values(judged.trials))
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
     context.experiment(
@@ -294,7 +294,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
                 race=compared.raced.hops,
                 tuning=compared.tuning_hops,
                 judging=judging,
-                sensitivity=sum(one.hops for one in findings),
+                sensitivity=sum(one.hops for one in findings) + sum(one.hops for one in steps),
                 grid=compared.grid,
             ),
             windows=windows.count,
@@ -302,21 +302,25 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             agreeing=_agreeing(context, seeds, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
             rollout=steps,
+            no_rollout=no_rollout,
             alone=_alone(context, next(iter(judged.trials[now.name].values()))),
         ),
     )
 
 
-def _rollout(context: AdviceContext, kind: Kind, chosen: Candidate, windows: Windows) -> tuple[RolloutStep, ...]:
-    """The steps of the rollout to the hosts that the request names; none where no host changes."""
+def _rollout(
+    context: AdviceContext, kind: Kind, chosen: Candidate, windows: Windows, judged: Mapping[str, Values]
+) -> tuple[tuple[RolloutStep, ...], str | None]:
+    """The steps of the rollout to the hosts that the request names, and why there are none although it names some."""
     if not context.changed:
-        return ()
-    if kind is not Kind.CHANGE or not hosts_change(context.today, chosen):
-        context.tell("rollout: no host changes")
-        return ()
-    steps = roll_out(context, chosen, windows)
+        return (), None
+    why = obstacle(context, chosen) if kind is Kind.CHANGE else "nothing is advised that hosts could be changed to"
+    if why is not None:
+        context.tell(f"rollout: {why}")
+        return (), why
+    steps = roll_out(context, chosen, windows, judged)
     context.tell(f"rollout: {sum(one.refused is None for one in steps)} of {len(steps)} steps were run")
-    return steps
+    return steps, None
 
 
 def _kind(best: JudgedCandidate, known: Sequence[JudgedCandidate], context: AdviceContext) -> Kind:

@@ -86,9 +86,12 @@ def estimates(goals: Sequence[Goal], values: Values) -> dict[str, Estimate]:
     return {goal.name: estimate(values[goal.name], is_part=goal.quantity.is_part) for goal in goals}
 
 
-def outcomes(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
-    """The results of each candidate for each goal. Relative goals refer to the best of the candidates."""
-    bounds = _bounds(goals, values)
+def outcomes(
+    goals: Sequence[Goal], values: Mapping[str, Values], judged: Mapping[str, Values] | None = None
+) -> dict[str, tuple[Outcome, ...]]:
+    """The results of each candidate for each goal. Relative goals refer to the best of the candidates, or of those that
+    were `judged`."""
+    bounds = _bounds(goals, judged or values)
     return {
         name: tuple(_outcome(goal, of[goal.name], bounds[goal.name]) for goal in goals) for name, of in values.items()
     }

@@ -18,8 +18,7 @@ from priolane._core import InputError, RunFailed
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import Today, merged
 from priolane.advice.flow_list import FlowList
-from priolane.advice.goals import Goal
-from priolane.advice.outcomes import Outcome, outcomes
+from priolane.advice.outcomes import Outcome, Values, outcomes
 from priolane.advice.request import AdviceContext
 from priolane.advice.samples import COLUMNS, read_trial
 from priolane.advice.windows import Windows
@@ -30,6 +29,7 @@ PARTS = (10, 50, 100)
 """The parts of the hosts to change that are changed, in percent."""
 CHANGED, UNCHANGED = "changed", "unchanged"
 _FOLDER = "flows_rollout"
+_PLAIN_HOSTS = ("fifo", "round_robin", "own")
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,46 @@ def hosts_change(today: Today, chosen: Candidate) -> bool:
     return any(now.get(row) != then.get(row) for row in ("transport", "assign", "host", "nic"))
 
 
-def roll_out(context: AdviceContext, chosen: Candidate, windows: Windows) -> tuple[RolloutStep, ...]:
-    """Runs each step of the rollout of `chosen` to the hosts that the request names."""
+@dataclass(frozen=True)
+class _Sides:
+    """The values of both sides of a step, and the packet-hops of its run."""
+
+    values: Mapping[str, Values]
+    hops: int
+
+
+def obstacle(context: AdviceContext, chosen: Candidate) -> str | None:
+    """The reason why the rollout of `chosen` is not run, as a sentence; `None` if it is."""
+    if not hosts_change(context.today, chosen):
+        return "no host changes: the answer configures switches alone"
+    if context.needs_whole_list:
+        return "flows of this list wait for others or belong to coflows, which both kinds of hosts share"
+    now = merged(context.today.candidate.rows)
+    if now["assign"]["kind"] != "none" or now["host"]["kind"] not in _PLAIN_HOSTS:
+        return (
+            f"hosts with {context.today.candidate.family} today give flows classes or an order, which is not simulated"
+        )
+    senders = {int(host) for host in np.unique(context.flows.columns["src"])}
+    if not senders & set(context.changed):
+        return "the hosts that are to be changed send no flow of this list"
+    return None
+
+
+def roll_out(
+    context: AdviceContext, chosen: Candidate, windows: Windows, judged: Mapping[str, Values]
+) -> tuple[RolloutStep, ...]:
+    """Runs each step of the rollout of `chosen` to the hosts that the request names.
+
+    Relative goals refer to the best of the candidates that were `judged`.
+    """
     hosts = context.changed
     found = []
     for part in PARTS:
         changed = hosts[: max(1, round(part * len(hosts) / 100))]
         step = RolloutStep(part, len(changed), len(hosts))
         try:
-            found.append(_run(context, chosen, step, changed, windows))
+            sides = _run(context, chosen, step, changed, windows)
+            found.append(replace(step, outcomes=_outcomes(context, sides, judged), hops=sides.hops))
         except (InputError, RunFailed) as error:
             found.append(replace(step, refused=str(error).splitlines()[0]))
     return tuple(found)
@@ -69,9 +100,7 @@ def roll_out(context: AdviceContext, chosen: Candidate, windows: Windows) -> tup
 
 def _run(
     context: AdviceContext, chosen: Candidate, step: RolloutStep, changed: Sequence[int], windows: Windows
-) -> RolloutStep:
-    if context.needs_whole_list:
-        raise InputError("flows of this list wait for others or belong to coflows, which both kinds of hosts share")
+) -> _Sides:
     flows = _by_side(context.flows, changed)
     folder = f"{_FOLDER}_{step.part}"
     last = chosen.queues - 1 if chosen.queues else 0
@@ -81,12 +110,14 @@ def _run(
     experiment = replace(
         context.experiment(f"rollout_{step.part}.toml", [chosen], windows),
         flows=flows,
+        # Classes may name groups, which have other names here; values are read from the table of flows.
+        fabric=replace(context.fabric, classes={}),
         lists=folder,
         group_keys={name: {"transport": transport} for name in old},
     )
     experiment.write()
     results = experiment.run(context.request.out / "runs" / f"rollout_{step.part}", [chosen.name], context.request.how)
-    return _read(context, step, results, windows)
+    return _read(context, results, windows)
 
 
 def _by_side(flows: FlowList, changed: Sequence[int]) -> FlowList:
@@ -106,19 +137,26 @@ def _todays_transport(context: AdviceContext, windows: Windows) -> dict[str, Any
     return transport
 
 
-def _read(context: AdviceContext, step: RolloutStep, results: Results, windows: Windows) -> RolloutStep:
-    """The outcomes of both sides of a step."""
+def _read(context: AdviceContext, results: Results, windows: Windows) -> _Sides:
+    """The values of both sides of a step."""
     (run,) = results.runs
     table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
     record = results.records[run.id]
-    found: dict[str, tuple[Outcome, ...]] = {}
+    values: dict[str, Values] = {}
     for side in (CHANGED, UNCHANGED):
         own = table.filter(pc.ends_with(table["group"].cast(pa.string()), f"_{side}"))
         if not len(own):
             continue
         names = pc.replace_substring_regex(own["group"].cast(pa.string()), f"_{side}$", "")
         own = own.set_column(own.column_names.index("group"), "group", names)
-        trial = read_trial(own, record, context.goals, context.fabric.classes, windows)
-        goals: list[Goal] = [goal for goal in context.goals if trial.values[goal.name] is not None]
-        found[side] = outcomes(goals, {side: trial.values})[side]
-    return replace(step, outcomes=found, hops=int(record["counters"]["packet_hops"]))
+        values[side] = read_trial(own, record, context.goals, context.fabric.classes, windows).values
+    return _Sides(values, int(record["counters"]["packet_hops"]))
+
+
+def _outcomes(context: AdviceContext, sides: _Sides, judged: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
+    """The outcomes of each side, for the goals of which it has flows."""
+    found = {}
+    for side, values in sides.values.items():
+        goals = [goal for goal in context.goals if values[goal.name] is not None]
+        found[side] = outcomes(goals, {side: values}, judged)[side]
+    return found

@@ -179,6 +179,8 @@ def _print(advice: Advice, *, explain: bool) -> None:
         rows = terminal.ranking_rows(advice, judging) if explain else terminal.ranking_head(advice, judging)
         show.table(terminal.ranking_columns(advice), rows)
         show.line(terminal.holds(judging))
+        if judging.no_rollout:
+            show.line(f"no rollout: {judging.no_rollout}")
         if judging.rollout:
             show.table(terminal.rollout_columns(advice), terminal.rollout_rows(advice, judging))
         show.line("")

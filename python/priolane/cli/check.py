@@ -34,7 +34,8 @@ def execute(chosen: argparse.Namespace) -> int:
     found = check(chosen.file, arguments.options(chosen))
     cores = os.cpu_count() or 1
     found["command_seconds"] = from_check(found, cores).wait_s
-    found["warnings"] += [*host_differences(found["merged"]["scheme"]), *_beyond_memory(int(found["bytes"]))]
+    differences = host_differences(found["merged"].get("scheme", {}))
+    found["warnings"] = [*found.get("warnings", []), *differences, *_beyond_memory(int(found["bytes"]))]
     if chosen.json:
         show.json_lines(found, indent=2)
         return 0
