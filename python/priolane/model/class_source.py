@@ -112,6 +112,8 @@ def _foreign_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             names = [f"{module}.{alias.name}" for alias in node.names] if module == "priolane" else [module]
+        if isinstance(node, ast.Name) and node.id == "__import__":
+            names = ["modules by `__import__`"]
         for name in names:
             if not is_covered(name):
                 yield node.lineno, name  # type: ignore[attr-defined]
@@ -119,7 +121,9 @@ def _foreign_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def is_covered(module: str) -> bool:
     """Whether a class may import a module: the standard library, and the types of events."""
-    return module == _SCHEME or module.partition(".")[0] in sys.stdlib_module_names
+    # `importlib` would import anything.
+    root = module.partition(".")[0]
+    return module == _SCHEME or (root in sys.stdlib_module_names and root != "importlib")
 
 
 def _with_bases(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> tuple[list[ast.ClassDef], bool]:
@@ -175,6 +179,10 @@ def loaded(file: str, name: str, text: str, keys: Mapping[str, Any]) -> type:
         missing += sorted(vars(found).get("__abstractmethods__", ()))
     if missing:
         raise InputError(f"{file}: {name} has no method {missing[0]}; write it in the class")
+    for method in (*METHODS, "on_recovered", "__init__"):
+        function = getattr(found, method, None)
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise InputError(f"{file}: {name}.{method} has `yield` or is `async`, so that a call runs none of it")
     if not keys:
         return found
     own = {key: float(value) if isinstance(getattr(found, key), float) else value for key, value in keys.items()}
@@ -182,9 +190,8 @@ def loaded(file: str, name: str, text: str, keys: Mapping[str, Any]) -> type:
     return types.new_class(name, (found,), exec_body=lambda namespace: namespace.update(members))
 
 
-@lru_cache(maxsize=256)
 def _module(file: str, text: str) -> types.ModuleType:
-    """The module that a text makes. A process runs a text once: state that runs share shows in a verification."""
+    """The module that a text makes. Each run runs the text anew, so that runs share no state."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     module = types.ModuleType(f"priolane_class_{digest}")
     module.__file__ = file
@@ -193,7 +200,10 @@ def _module(file: str, text: str) -> types.ModuleType:
     sys.modules[module.__name__] = module
     try:
         exec(compile(text, file, "exec"), module.__dict__)  # noqa: S102 - it is what the user asks for
-    except Exception as error:  # noqa: BLE001 - any may be raised by a user's text
+    except KeyboardInterrupt:
+        del sys.modules[module.__name__]
+        raise
+    except BaseException as error:  # noqa: BLE001 - any may be raised by a user's text, `SystemExit` too
         del sys.modules[module.__name__]
         raise InputError(f"{file} fails when it is run:\n{traceback_text(error)}") from None
     return module

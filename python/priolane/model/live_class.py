@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from priolane._core import InputError
-from priolane.model.class_source import is_covered
+from priolane.model.class_source import is_covered, loaded
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
@@ -39,7 +39,34 @@ def class_text(cls: type) -> str:
     """The text of a file with `cls` and what it uses; raises `InputError` if that is not to be had."""
     text = _Text(cls.__name__)
     text.define(cls)
-    return text.written()
+    written = text.written()
+    _require_unchanged(cls, loaded(f"{cls.__name__}.py", cls.__name__, written, {}))
+    return written
+
+
+def _require_unchanged(live: type, again: type) -> None:
+    """Raises `InputError` if a class of the session is not what its text makes: an attribute was set later."""
+    names = {*vars(live), *vars(again)} - {*vars(type("Empty", (), {})), "__annotations__", "__abstractmethods__"}
+    for name in sorted(names):
+        if _comparable(vars(live).get(name)) != _comparable(vars(again).get(name)):
+            raise InputError(
+                f"{live.__name__}.{name} is not what the text of the class says: it was changed after the definition. "
+                "Define the class again with the change, or give attributes other values with `keys`"
+            )
+
+
+def _comparable(value: Any) -> Any:
+    """A value without what differs between two definitions of the same text."""
+    if isinstance(value, staticmethod | classmethod | property):
+        return (type(value), _comparable(getattr(value, "__func__", None) or getattr(value, "fget", None)))
+    if isinstance(value, types.FunctionType):
+        return (_code(value.__code__), value.__defaults__, value.__kwdefaults__)
+    return value if _is_constant(value) else type(value)
+
+
+def _code(code: types.CodeType) -> tuple[Any, ...]:
+    consts = tuple(_code(each) if isinstance(each, types.CodeType) else each for each in code.co_consts)
+    return (code.co_code, code.co_names, code.co_varnames, consts)
 
 
 class _Text:

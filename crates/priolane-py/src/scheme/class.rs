@@ -1,6 +1,6 @@
 //! A class in the text of a file: what the text declares, and the class itself.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use priolane_core::keys::KeyConflict;
 use pyo3::intern;
@@ -23,7 +23,8 @@ pub(crate) struct Class {
     /// Whether its packets are ECN-capable.
     pub(super) is_ecn_capable: bool,
     keys: Attributes,
-    object: OnceLock<Loaded>,
+    /// The class of the run that is carried out; each run of an engine runs the text anew.
+    object: Mutex<Option<Loaded>>,
 }
 
 /// A class whose text has been run.
@@ -63,7 +64,7 @@ impl Class {
                 text: text.clone(),
                 is_ecn_capable,
                 keys: keys.clone(),
-                object: OnceLock::new(),
+                object: Mutex::new(None),
             }),
             Ok((_, key, what, fix)) => {
                 Err(KeyConflict::of(if key == "keys" { "keys" } else { "class" }, what, fix))
@@ -72,24 +73,34 @@ impl Class {
         }
     }
 
-    /// Returns the class, with the keys as its attributes. The text is run once in a process.
+    /// Returns the class, with the keys as its attributes. The text is run once in a run.
     ///
     /// # Errors
     /// Returns an `InputError` with the traceback if the text cannot be run, or with what the class lacks.
     pub(super) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(loaded) = self.object.get() {
-            return Ok(loaded.class.bind(py).clone());
+        if let Some(class) = self.with(|loaded| loaded.as_ref().map(|loaded| loaded.class.clone_ref(py))) {
+            return Ok(class.into_bound(py));
         }
         let arguments = (self.name.file(), &self.name.class, &*self.text, dict(py, &self.keys)?);
         let class = py.import(MODULE)?.call_method1("loaded", arguments)?;
         let recovers = class.hasattr(intern!(py, "on_recovered"))?;
-        let loaded = Loaded { class: class.unbind(), recovers };
-        Ok(self.object.get_or_init(|| loaded).class.bind(py).clone())
+        self.with(|loaded| *loaded = Some(Loaded { class: class.clone().unbind(), recovers }));
+        Ok(class)
     }
 
     /// Returns true if the class, which has been loaded, has a method `on_recovered`.
     pub(super) fn recovers(&self) -> bool {
-        self.object.get().is_some_and(|loaded| loaded.recovers)
+        self.with(|loaded| loaded.as_ref().is_some_and(|loaded| loaded.recovers))
+    }
+
+    /// Forgets the class at the end of a run, so that nothing that its text keeps reaches the next one.
+    pub(super) fn unload(&self) {
+        drop(self.with(Option::take));
+    }
+
+    /// Calls `look` with the class, if it has been loaded. No Python code runs meanwhile.
+    fn with<T>(&self, look: impl FnOnce(&mut Option<Loaded>) -> T) -> T {
+        look(&mut self.object.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

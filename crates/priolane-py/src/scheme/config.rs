@@ -40,12 +40,13 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns what tells the code of the class from that of another; `None` before its file has been read.
+    /// Returns what distinguishes the class, with the values of its attributes, from another; `None` before its file has been
+    /// read.
     pub(super) fn code(&self) -> Option<(String, Arc<str>)> {
-        self.read.as_ref().map(|class| (self.class.to_string(), class.text.clone()))
+        self.read.as_ref().map(|class| (format!("{} {:?}", self.class, self.keys), class.text.clone()))
     }
 
-    /// Runs the text of the class's file, once in this process.
+    /// Runs the text of the class's file.
     ///
     /// # Errors
     /// Returns an `InputError` with the traceback.
@@ -78,6 +79,9 @@ impl ControllerParams for Config {
     }
 
     fn take_failure(&self) -> Option<ControllerFailure> {
+        if let Some(class) = &self.read {
+            class.unload();
+        }
         failure::take()
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! class = "newreno:NewReno"  ─► newreno.py, a file of the experiment: its digest is in run ids, units carry it
 //! reading a scheme           ─► priolane.model.class_source.declared: reads the text, and runs nothing of it
-//! before a run               ─► priolane.model.class_source.loaded: runs the text once in each process
+//! before a run               ─► priolane.model.class_source.loaded: runs the text, anew for each run of an engine
 //! a flow opens               ─► an object of the class; each event is a call, after which its `cwnd` is read
 //! an exception               ─► `failure`: no class is called again, the run stops, and its outcome is void
 //! ```
@@ -30,10 +30,10 @@ use config::Config;
 use controller::Controller;
 pub(crate) use failure::{forget, is_pending, raised};
 
-/// The classes of which a run was verified in this process.
+/// The classes, each with the values of its attributes, of which a run was verified in this process.
 static VERIFIED: Mutex<Option<HashSet<Code>>> = Mutex::new(None);
 
-/// The name of a class, and the text of its file.
+/// The name of a class with the values of its attributes, and the text of its file.
 type Code = (String, Arc<str>);
 
 /// Registers the transport, and adds the types of events to `module`.
