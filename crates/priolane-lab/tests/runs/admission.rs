@@ -321,7 +321,7 @@ fn hosts_serve_classes_as_ports_do_in_all_of_firapams_figures_but_where_they_say
     pulling.sort();
     assert_eq!(pulling, ["fig2 by_size_pull", "fig2 deadlines_first_pull"]);
     // The schemes of all figures of the list, at their first point.
-    assert_eq!(seen, 67);
+    assert_eq!(seen, 65);
 }
 
 #[test]
