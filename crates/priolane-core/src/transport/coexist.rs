@@ -23,7 +23,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::window::{self, Segment};
-use super::{Cost, EndpointUser, RegisteredController, Transport};
+use super::{EndpointUser, RegisteredController};
 use crate::endpoint::{
     Command, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, SendId, Stats, Tx,
     Waiting,
@@ -31,14 +31,31 @@ use crate::endpoint::{
 use crate::host::SchedulerKind;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Marks, Packet};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
-type Stack = Box<dyn Endpoint<Body = Segment>>;
+/// The endpoint of one transport of a host.
+pub(super) type Stack = Box<dyn Endpoint<Body = Segment>>;
+
+/// A transport that may share a network with others.
+pub trait Coexists {
+    /// Builds the endpoint of `host`, of a type that only its packet body names; `None` for a controller of another crate.
+    fn boxed(&self, host: LocalHost) -> Option<Box<dyn Any>>;
+
+    /// Returns true if the transport can share a network with others ([`TransportsByGroup`]).
+    fn can_coexist(&self) -> bool {
+        stack(self, LocalHost::simulated(HostId(0), Rate::from_gbps(1))).is_some()
+    }
+}
+
+/// Builds the endpoint of `host`; `None` if its packets have another body than [`Segment`].
+fn stack(transport: &(impl Coexists + ?Sized), host: LocalHost) -> Option<Stack> {
+    transport.boxed(host)?.downcast::<Stack>().ok().map(|stack| *stack)
+}
 
 /// The transports of a run in which groups have their own.
 #[derive(Clone, Debug)]
-pub struct TransportsByGroup {
-    transports: Vec<Transport>,
+pub struct TransportsByGroup<T> {
+    transports: Vec<T>,
     /// By group, the index of its transport.
     of_group: Arc<[u8]>,
 }
@@ -58,13 +75,13 @@ pub enum CoexistenceError {
     NoTransport(usize),
 }
 
-impl TransportsByGroup {
+impl<T: Coexists> TransportsByGroup<T> {
     /// Creates the choice of `transports`, 1 to 4, by group: `of_group` has the index of a transport for each. Groups that
     /// it does not list have the first.
     ///
     /// # Errors
     /// Fails as [`CoexistenceError`] describes.
-    pub fn new(transports: Vec<Transport>, of_group: &[u8]) -> Result<Self, CoexistenceError> {
+    pub fn new(transports: Vec<T>, of_group: &[u8]) -> Result<Self, CoexistenceError> {
         if transports.len() > Marks::TRANSPORTS || transports.is_empty() {
             return Err(CoexistenceError::TooMany);
         }
@@ -78,28 +95,18 @@ impl TransportsByGroup {
     }
 
     /// Returns the transports.
-    pub fn transports(&self) -> &[Transport] {
+    pub fn transports(&self) -> &[T] {
         &self.transports
     }
 
     /// Returns the transport of groups that have none of their own.
-    pub(super) fn first(&self) -> &Transport {
+    pub(super) fn first(&self) -> &T {
         &self.transports[0]
-    }
-
-    /// Returns the cost of the most expensive transport for each kind of work.
-    pub(super) fn cost(&self) -> Cost {
-        let costs = self.transports.iter().map(Transport::cost);
-        costs.fold(Cost { instructions: 0.0, control: 0.0, per_flow: 0.0 }, |all, one| Cost {
-            instructions: all.instructions.max(one.instructions),
-            control: all.control.max(one.control),
-            per_flow: all.per_flow.max(one.per_flow),
-        })
     }
 
     /// Builds the endpoint of `host`.
     pub(super) fn endpoint(&self, host: LocalHost) -> Coexisting {
-        let stack = |transport: &Transport| transport.stack(host).expect("invariant: checked by `new`");
+        let stack = |transport: &T| stack(transport, host).expect("invariant: checked by `new`");
         Coexisting {
             stacks: self.transports.iter().map(stack).collect(),
             of_group: Arc::clone(&self.of_group),
@@ -108,21 +115,8 @@ impl TransportsByGroup {
     }
 }
 
-impl Transport {
-    /// Returns true if the transport can share a network with others ([`TransportsByGroup`]).
-    pub fn can_coexist(&self) -> bool {
-        self.stack(LocalHost::simulated(HostId(0), crate::units::Rate::from_gbps(1))).is_some()
-    }
-
-    /// Builds the endpoint of `host`; `None` if its packets have another body than [`Segment`].
-    fn stack(&self, host: LocalHost) -> Option<Stack> {
-        let made: Box<dyn Any> = self.with_endpoints(Boxed(host))?;
-        made.downcast::<Stack>().ok().map(|stack| *stack)
-    }
-}
-
 /// Builds an endpoint of a type that only its packet body names.
-struct Boxed(LocalHost);
+pub(super) struct Boxed(pub(super) LocalHost);
 
 impl EndpointUser for Boxed {
     type Out = Option<Box<dyn Any>>;

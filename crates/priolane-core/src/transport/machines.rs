@@ -1,12 +1,15 @@
 //! The list of transports that do not use the window transport. The list generates [`Spec`], [`Transport`],
 //! their dispatch, the names and the catalogue.
 
+use std::any::Any;
 use std::sync::Arc;
 
+use super::coexist::{Boxed, Coexists, TransportsByGroup};
 use super::machine::{Cost, Machine, Reports, Setup, TransportKeys};
 use super::registered::registered;
 use super::window::{self, Handshake};
-use super::{Controller, EndpointUser, TransportsByGroup, homa, ndp, phost, tokens};
+use super::{Controller, EndpointUser, homa, ndp, phost, tokens};
+use crate::endpoint::LocalHost;
 use crate::finding::{Finding, NetworkFacts};
 use crate::host::SchedulerKind;
 use crate::keys::{KeyConflict, Keys, Pairs, Table};
@@ -45,7 +48,7 @@ macro_rules! machines {
             },
             $($(#[$about])* $machine(ConfigOf<$endpoint>),)*
             /// Several transports, chosen by the group of a flow.
-            ByGroup(TransportsByGroup),
+            ByGroup(TransportsByGroup<Transport>),
         }
 
         impl Spec {
@@ -193,7 +196,7 @@ macro_rules! machines {
                         },
                     },
                     $(Self::$machine(config) => <$endpoint as Machine>::cost(config),)*
-                    Self::ByGroup(transports) => transports.cost(),
+                    Self::ByGroup(transports) => most(transports.transports().iter().map(Self::cost)),
                 }
             }
         }
@@ -223,6 +226,21 @@ machines! {
         /// TOP.
         Top(tokens::Top),
     }
+}
+
+impl Coexists for Transport {
+    fn boxed(&self, host: LocalHost) -> Option<Box<dyn Any>> {
+        self.with_endpoints(Boxed(host))
+    }
+}
+
+/// Returns the cost of the most expensive transport for each kind of work.
+fn most(costs: impl Iterator<Item = Cost>) -> Cost {
+    costs.fold(Cost { instructions: 0.0, control: 0.0, per_flow: 0.0 }, |all, one| Cost {
+        instructions: all.instructions.max(one.instructions),
+        control: all.control.max(one.control),
+        per_flow: all.per_flow.max(one.per_flow),
+    })
 }
 
 fn on_window(controller: &Controller, window: &window::Config, setup: &Setup) -> Transport {

@@ -34,7 +34,7 @@ pub mod timely;
 pub mod tokens;
 pub mod window;
 
-pub use coexist::{CoexistenceError, TransportsByGroup};
+pub use coexist::{CoexistenceError, Coexists, TransportsByGroup};
 pub use common::Stamp;
 pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;

@@ -9,7 +9,7 @@ use priolane_core::assign::{Assign, DemotionThresholds};
 use priolane_core::finding::Severity;
 use priolane_core::host::Order;
 use priolane_core::packet::Marks;
-use priolane_core::transport::{Setup, Spec, Transport, TransportsByGroup};
+use priolane_core::transport::{Coexists as _, Setup, Spec, Transport, TransportsByGroup};
 use priolane_core::units::Span;
 use priolane_source::{InputError, Mistakes, Origin, Table};
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::assign::DemotionThresholds;
 use crate::host::SchedulerKind;
 use crate::packet::Frame;
-use crate::transport::{Controller, cubic, dctcp, homa, hpcc};
+use crate::transport::{Controller, Transport, cubic, dctcp, homa, hpcc};
 
 fn on_window(controller: Controller) -> Transport {
     let window = window::Config { class: DemotionThresholds::FLAT, ..window::Config::new(Frame::ETHERNET) };
