@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::scheme;
+use crate::raised;
 
 create_exception!(
     priolane,
@@ -39,7 +39,7 @@ create_exception!(priolane, Stopped, PyException, "A run was stopped by request;
 
 /// Converts the failure of `what` to an exception: that of a Python class, if one failed.
 pub(crate) fn failed(failure: Failure, what: &str) -> PyErr {
-    if let Some(raised) = scheme::raised() {
+    if let Some(raised) = raised::take() {
         return raised;
     }
     match failure {

@@ -12,6 +12,7 @@ mod linux;
 mod net;
 mod own;
 mod progress;
+mod raised;
 mod request;
 mod scheme;
 mod signals;

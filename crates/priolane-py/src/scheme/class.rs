@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::config::{Attributes, ClassName, Scalar};
+use super::class_name::{Attributes, ClassName, Scalar};
 use crate::errors::InputError;
 
 /// The Python module that reads and runs the texts of classes.

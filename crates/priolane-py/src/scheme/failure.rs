@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 
 use super::class;
 use crate::errors::InputError;
+use crate::raised;
 
 /// An exception in a call.
 #[derive(Debug)]
@@ -35,7 +36,6 @@ pub(super) struct Raised {
 thread_local! {
     static IS_PENDING: Cell<bool> = const { Cell::new(false) };
     static PENDING: RefCell<Option<Raised>> = const { RefCell::new(None) };
-    static ENDED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
 /// Whether the run on this thread has failed: no class is called again, and the run is to stop.
@@ -57,21 +57,15 @@ pub(super) fn take() -> Option<ControllerFailure> {
     let raised = PENDING.take()?;
     let (at, flow) = (raised.at, raised.flow);
     let (what, error) = Python::attach(|py| (raised.to_string(py), raised.into_error(py)));
-    ENDED.set(Some(error));
+    raised::keep(error);
     Some(ControllerFailure { what, at, flow })
-}
-
-/// Returns the exception that ended the last run on this thread, and forgets it: an `InputError` that names the flow and
-/// the time, or a `KeyboardInterrupt` as it was raised.
-pub(crate) fn raised() -> Option<PyErr> {
-    ENDED.take()
 }
 
 /// Forgets the failure of an earlier run on this thread.
 pub(crate) fn forget() {
     IS_PENDING.set(false);
     PENDING.set(None);
-    ENDED.set(None);
+    drop(raised::take());
 }
 
 impl Raised {

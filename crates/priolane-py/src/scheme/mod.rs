@@ -11,6 +11,7 @@
 //! All calls of a run are made on the thread that starts it, which keeps the interpreter for the whole run.
 
 mod class;
+mod class_name;
 mod config;
 mod controller;
 mod events;
@@ -28,7 +29,7 @@ use pyo3::prelude::*;
 use crate::errors::{InputError, failed};
 use config::Config;
 use controller::Controller;
-pub(crate) use failure::{forget, is_pending, raised};
+pub(crate) use failure::{forget, is_pending};
 
 /// The classes, each with the values of its attributes, of which a run was verified in this process.
 static VERIFIED: Mutex<Option<HashSet<Code>>> = Mutex::new(None);
