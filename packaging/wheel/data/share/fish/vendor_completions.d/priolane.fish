@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --changed --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -200,6 +200,7 @@ complete -c priolane -n '_shtab_priolane_using advise' -l budget -x -d 'packet-h
 complete -c priolane -n '_shtab_priolane_using advise' -l minutes -x -d 'converted to a budget by runs at the start (default: 5)'
 complete -c priolane -n '_shtab_priolane_using advise' -l sampling -x -d 'one packet in N was seen, if no import says so'
 complete -c priolane -n '_shtab_priolane_using advise' -l check -x -d 'values that were measured, such as p99.small,1.2ms: compared with the simulation of what runs today'
+complete -c priolane -n '_shtab_priolane_using advise' -l changed -x -d 'hosts that are changed first: all, 0-15,20 or rack1; the answer is also run with 10, 50 and 100 % of them changed, beside hosts as today'
 complete -c priolane -n '_shtab_priolane_using advise' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using advise' -l jobs -x -d 'runs side by side (default: all cores)'
 complete -c priolane -n '_shtab_priolane_using advise' -l explain -d 'why candidates were not judged, and schemes cannot be deployed'
