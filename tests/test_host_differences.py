@@ -1,4 +1,4 @@
-"""What `priolane check` says of schemes that differ in their hosts."""
+"""The warnings of `priolane check` about schemes that differ in their hosts."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-//! What a part takes of switches, hosts and applications of a real network, beyond FIFO ports and the sockets of a host.
+//! The deployment of a part: its needs of switches, hosts and applications of a real network, beyond FIFO ports and the sockets of a host.
 
 /// Something that switches, hosts or applications must have, or must tell, for a part to be deployed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -58,7 +58,7 @@ impl Need {
     }
 }
 
-/// What a transport must know of the paths of its flows. A simulator knows all of it, and a real host measures it.
+/// The knowledge of the paths of its flows that a transport needs. A simulator knows all of it, and a real host measures it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PathKnowledge {
     /// Nothing.
@@ -73,16 +73,16 @@ pub enum PathKnowledge {
 /// The deployment of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deployment {
-    /// What must be there.
+    /// The things that must be there.
     pub needs: &'static [Need],
     /// Linux's name of the congestion control, if Linux has it.
     pub linux: Option<&'static str>,
-    /// What switch ports do, as the rest of a sentence that begins with "switches"; `{queues}` stands for their number. Empty
+    /// The work of switch ports, as the rest of a sentence that begins with "switches"; `{queues}` stands for their number. Empty
     /// for parts of other rows.
     pub serves: &'static str,
-    /// What ports of switches that can be bought lack for it; empty if nothing.
+    /// The abilities that ports of bought switches lack for it; empty if nothing.
     pub lacks: &'static str,
-    /// What a transport must know of paths.
+    /// The knowledge of paths that a transport needs.
     pub paths: PathKnowledge,
     /// Defaults of keys on real hosts, which are late by milliseconds on busy machines: groups of `key = value`, separated by
     /// commas. If a file states one key of a group, none of its defaults applies.

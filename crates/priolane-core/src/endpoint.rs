@@ -84,7 +84,7 @@ pub enum Tx<B> {
     Idle,
 }
 
-/// What an endpoint waits to send.
+/// The packets that an endpoint waits to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Whether a control packet, which leaves before data, waits.

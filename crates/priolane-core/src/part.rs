@@ -88,7 +88,7 @@ pub trait Part: Keys {
     const REQUIRES: &'static [Capability] = &[];
     /// Capabilities that it provides to the other rows.
     const PROVIDES: &'static [Capability] = &[];
-    /// What it takes of a real network.
+    /// The equipment, hosts and applications that it takes in a real network.
     const DEPLOYMENT: Deployment = Deployment::NONE;
 
     /// Returns which of its settings do not go together on a network. Default: none.
@@ -119,7 +119,7 @@ pub struct Entry {
     pub requires: &'static [Capability],
     /// Capabilities that it provides to the other rows.
     pub provides: Vec<Provision>,
-    /// What it takes of a real network.
+    /// The equipment, hosts and applications that it takes in a real network.
     pub deployment: Deployment,
 }
 

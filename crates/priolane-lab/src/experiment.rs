@@ -244,9 +244,18 @@ impl Experiment {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// Returns the highest class number that a flow requests, at its start or by a control message, among the groups
-    /// with a transport of their own (`own`) or the others.
-    pub(crate) fn top_class(&self, own: bool) -> u8 {
+    /// Returns the highest class number that a flow of the scheme's transport requests, at its start or by a control
+    /// message.
+    pub(crate) fn top_class(&self) -> u8 {
+        self.top_class_of(|group| group.flows.transport.is_none())
+    }
+
+    /// Returns the highest class number that a flow of a group with a transport of its own requests.
+    pub(crate) fn other_class(&self) -> u8 {
+        self.top_class_of(|group| group.flows.transport.is_some())
+    }
+
+    fn top_class_of(&self, is_counted: impl Fn(&Group) -> bool) -> u8 {
         let of_group = |group: &Group| match group.app.part().listed() {
             Some(list) => list.top_class,
             None => group.flows.class.unwrap_or(0),
@@ -255,7 +264,7 @@ impl Experiment {
             Change::Class(class) => class,
             Change::Abort(_) | Change::Pay(_) => 0,
         });
-        let groups = self.groups.iter().filter(|group| group.flows.transport.is_some() == own);
+        let groups = self.groups.iter().filter(|group| is_counted(group));
         groups.map(of_group).chain(by_control).max().unwrap_or(0)
     }
 }

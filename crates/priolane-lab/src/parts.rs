@@ -29,13 +29,13 @@ pub struct PartInfo {
     pub requires: Vec<&'static str>,
     /// The properties that the part provides to the other rows.
     pub provides: Vec<String>,
-    /// What switches, hosts and applications of a real network must have for it, as fabric files name it.
+    /// The needs of the part in a real network, as fabric files name them.
     pub needs: Vec<&'static str>,
     /// Linux's name of the congestion control; null if Linux does not have it.
     pub linux: Option<&'static str>,
-    /// What switch ports do, after "switches"; empty for parts of other rows.
+    /// The work of switch ports, as the rest of a sentence after "switches"; empty for parts of other rows.
     pub serves: &'static str,
-    /// What ports of switches that can be bought lack for it; empty if nothing.
+    /// The abilities that ports of bought switches lack for it; empty if nothing.
     pub lacks: &'static str,
     /// Its keys; the keys of a table follow the key of the table.
     pub keys: Vec<KeyEntry>,

@@ -109,7 +109,7 @@ class Judging:
     rollout: tuple[RolloutStep, ...]
     """The steps in which hosts are changed, if that was asked for."""
     no_rollout: str | None
-    """Why there are none although that was asked for."""
+    """The reason why there are none although that was asked for."""
     alone: Mapping[str, Estimate]
     """Each metric if every flow had the network to itself: no scheme is better."""
 

@@ -191,7 +191,7 @@ def loaded(file: str, name: str, text: str, keys: Mapping[str, Any]) -> type:
 
 
 def _module(file: str, text: str) -> types.ModuleType:
-    """The module that a text makes. Each run runs the text anew, so that runs share no state."""
+    """The module that a text makes. Each run runs the text again, so that runs share no state."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     module = types.ModuleType(f"priolane_class_{digest}")
     module.__file__ = file

@@ -53,7 +53,7 @@ def hosts(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
 def sizes(scheme: Mapping[str, Any]) -> str:
     """Whether flow sizes must be known: `each flow`, `distribution`, or `no`."""
     ranks = set(part("port", scheme["port"]["kind"]).requires) & set(part("transport", "pfabric").provides)
-    # Flows without a deadline go by size, unless all of them share a class.
+    # Flows without a deadline are in the order of their sizes, unless all of them share a class.
     others = _table(scheme.get("assign"))
     if others.get("kind") == "deadlines_first" and others["thresholds"]:
         return "each flow"
@@ -69,7 +69,7 @@ def deadlines(scheme: Mapping[str, Any]) -> str:
 
 
 def _needs(scheme: Mapping[str, Any]) -> set[str]:
-    """What the parts of the rows declare that they need."""
+    """The needs that the parts of the rows declare."""
     kinds = {row: _table(scheme.get(row)).get("kind", "none") for row in ("transport", "assign", "admit", "host")}
     return {need for row, kind in kinds.items() for need in part(row, kind).needs}
 

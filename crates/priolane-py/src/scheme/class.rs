@@ -23,7 +23,7 @@ pub(crate) struct Class {
     /// Whether its packets are ECN-capable.
     pub(super) is_ecn_capable: bool,
     keys: Attributes,
-    /// The class of the run that is carried out; each run of an engine runs the text anew.
+    /// The class of the run that is carried out; each run of an engine runs the text again.
     object: Mutex<Option<Loaded>>,
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! class = "newreno:NewReno"  ─► newreno.py, a file of the experiment: its digest is in run ids, units carry it
 //! reading a scheme           ─► priolane.model.class_source.declared: reads the text, and runs nothing of it
-//! before a run               ─► priolane.model.class_source.loaded: runs the text, anew for each run of an engine
+//! before a run               ─► priolane.model.class_source.loaded: runs the text, once for each run of an engine
 //! a flow opens               ─► an object of the class; each event is a call, after which its `cwnd` is read
 //! an exception               ─► `failure`: no class is called again, the run stops, and its outcome is void
 //! ```

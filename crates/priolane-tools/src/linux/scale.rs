@@ -120,7 +120,7 @@ pub(super) fn depends_on_base_delay(run: &Run, network: &Network) -> bool {
     network.switches == 1 && lines.len() == 1 && path_knowledge(run) == PathKnowledge::BaseDelay
 }
 
-/// What the transport of `run` must know of paths.
+/// Returns the knowledge of paths that the transport of `run` needs.
 fn path_knowledge(run: &Run) -> PathKnowledge {
     let scheme = run.experiment.scheme.get(&run.scheme);
     let entry = scheme.and_then(|scheme| find(Row::Transport, scheme.transport.name()));
