@@ -26,14 +26,20 @@ pub(super) fn error(run: &Run, key: &str, what: impl Into<String>, fix: &str) ->
 /// # Errors
 /// All reasons.
 pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(), InputError> {
-    let scheme = format!("scheme.{}", run.scheme);
-    let simulate = "`priolane run`, which simulates it";
     let mut found = Mistakes::new(run.experiment.sources.experiment());
     let mut refuse = |is: bool, key: &str, what: &str, fix: &str| {
         if is {
             found.add(error(run, key, what, fix));
         }
     };
+    refuse_amounts(scenario, scale, &mut refuse);
+    refuse_mechanisms(run, scenario, &mut refuse);
+    found.finish()
+}
+
+/// Refuses rates, numbers and sizes that a testbed does not reach. `refuse` adds a reason, with the key at fault and the
+/// value to use, if its first argument holds.
+fn refuse_amounts(scenario: &ScenarioSpec, scale: u64, refuse: &mut impl FnMut(bool, &str, &str, &str)) {
     let rates = || scenario.topology.links.iter().map(move |link| link.rate.bps() / scale.max(1));
     let (slow, fast) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));
     let range = format!("a --scale at which lines have {SLOWEST_BPS} to {FASTEST_BPS} bit/s");
@@ -60,6 +66,12 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         ),
         "smaller flows",
     );
+}
+
+/// Refuses the mechanisms of `scenario` that a testbed does not have, as [`refuse_amounts`] does.
+fn refuse_mechanisms(run: &Run, scenario: &ScenarioSpec, refuse: &mut impl FnMut(bool, &str, &str, &str)) {
+    let scheme = format!("scheme.{}", run.scheme);
+    let simulate = "`priolane run`, which simulates it";
     refuse(
         !scenario.waits.is_empty(),
         "group",
@@ -114,7 +126,6 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         "switches here write no telemetry into packets",
         simulate,
     );
-    found.finish()
 }
 
 /// Returns the differences of paths, in words.
