@@ -52,7 +52,7 @@ fn summaries<const N: usize>(text: &str, classes: [&str; N]) -> [Summary; N] {
     let folder = tempfile::tempdir().unwrap();
     let records = executed::records(folder.path(), text, &verified());
     assert_eq!(records.len(), 1);
-    classes.map(|class| records[0].summary[class].clone())
+    classes.map(|class| records[0].summary[class])
 }
 
 /// Returns the mean rate of an endless flow of each class in bit/s, over the measured window.
@@ -94,7 +94,7 @@ fn groups_that_share_no_port_run_as_they_do_under_a_scheme_with_their_transport(
     assert_eq!(distinct.collect::<std::collections::BTreeSet<_>>().len(), TRANSPORTS.len());
     // The scheme's own transport is used by no group here.
     let [first, second] = apart(TRANSPORTS[4], TRANSPORTS[1], TRANSPORTS[2]);
-    assert_eq!((first, second), (alone[1][0].clone(), alone[2][1].clone()));
+    assert_eq!((first, second), (alone[1][0], alone[2][1]));
 }
 
 /// Two endless flows into one port.
@@ -160,7 +160,7 @@ fn cubic_and_newreno_divide_a_short_path_equally() {
     // instants, mean windows are a (1 + b) / (2 (1 - b)): 1.5 for both.
     let port = r#"{ kind = "fifo", buffer = { shared = "100pkt" } }"#;
     let [cubic, reno] = shared(["{ kind = \"cubic\" }", "{ kind = \"newreno\" }"], 0, port);
-    assert!((cubic / reno).ln().abs() < 0.4, "{cubic} and {reno}");
+    assert!((0.67..1.5).contains(&(cubic / reno)), "{cubic} and {reno}");
 }
 
 #[test]
