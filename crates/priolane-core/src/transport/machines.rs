@@ -228,6 +228,9 @@ machines! {
     }
 }
 
+/// The one place of this crate that instantiates the code of all endpoints. Without optimization, and at level 1, a crate
+/// links the generic code that a crate below it has instantiated: four crates drive endpoints, and each compiles 10 to 15 s
+/// less.
 impl Coexists for Transport {
     fn boxed(&self, host: LocalHost) -> Option<Box<dyn Any>> {
         self.with_endpoints(Boxed(host))

@@ -26,8 +26,6 @@ pub mod phost;
 pub mod prioplus;
 pub mod receiver_driven;
 mod registered;
-#[cfg(all(debug_assertions, not(test)))]
-mod shared_code;
 mod spec;
 pub mod swift;
 pub mod timely;
@@ -42,6 +40,4 @@ pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
 pub use on_window::{ControllerFailure, ControllerParams, QueueLimit};
 pub use registered::{ReadKeys, RegisterError, RegisteredController, Registration, registered};
-#[cfg(all(debug_assertions, not(test)))]
-pub use shared_code::boxed;
 pub use spec::register;
