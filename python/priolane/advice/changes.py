@@ -61,7 +61,8 @@ Cost = tuple[int, int, int]
 """The place of the most expensive step in the order (-1 without a step), the number of steps, and queues of a port."""
 
 _QUEUES = ("fifo", "strict", "wfq")
-_PLAIN_HOSTS = ("fifo", "round_robin", "own")
+PLAIN_HOSTS = ("fifo", "round_robin", "own")
+"""Orders of hosts that need no levels and no sizes."""
 # Keys of transports that `[host]` of the fabric states for all.
 _OF_HOST = ("kind", "min_rto", "initial_rto", "max_rto", "handshake")
 # Keys whose change means other queues of a port.
@@ -185,7 +186,7 @@ def _of_classes(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
     marks = "dscp" in requires(then) and "dscp" not in requires(now)
     if marks or (then["assign"]["kind"] != "none" and then["assign"] != now["assign"]):
         found.add(Step.DSCP)
-    if then["host"]["kind"] not in _PLAIN_HOSTS and then["host"] != now["host"]:
+    if then["host"]["kind"] not in PLAIN_HOSTS and then["host"] != now["host"]:
         found.add(Step.HOST_QDISC)
     return found
 

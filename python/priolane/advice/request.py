@@ -110,12 +110,10 @@ class AdviceContext:
         made = Experiment(
             path=self.request.out / name,
             title=f"{title}: {self.request.traffic.name}",
-            fabric=self.fabric,
-            flows=self.flows,
             windows=windows,
             simple=simplest(self.fabric),
             candidates={one.name: one for one in chosen},
-            **{"seeds": (self.request.seed,), **changes},
+            **{"fabric": self.fabric, "flows": self.flows, "seeds": (self.request.seed,), **changes},
         )
         made.write()
         return made

@@ -16,11 +16,12 @@ import pyarrow.parquet as pq
 
 from priolane._core import InputError, RunFailed
 from priolane.advice.candidate import Candidate
-from priolane.advice.changes import Today, merged
+from priolane.advice.changes import PLAIN_HOSTS, Today, merged
 from priolane.advice.flow_list import FlowList
 from priolane.advice.outcomes import Outcome, Values, outcomes
 from priolane.advice.request import AdviceContext
 from priolane.advice.samples import COLUMNS, read_trial
+from priolane.advice.trials import Experiment
 from priolane.advice.windows import Windows
 from priolane.model.experiment import Options, check
 from priolane.results.results import Results
@@ -29,7 +30,6 @@ PARTS = (10, 50, 100)
 """The parts of the hosts to change that are changed, in percent."""
 CHANGED, UNCHANGED = "changed", "unchanged"
 _FOLDER = "flows_rollout"
-_PLAIN_HOSTS = ("fifo", "round_robin", "own")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def obstacle(context: AdviceContext, chosen: Candidate) -> str | None:
     if context.needs_whole_list:
         return "flows of this list wait for others or belong to coflows, which both kinds of hosts share"
     now = merged(context.today.candidate.rows)
-    if now["assign"]["kind"] != "none" or now["host"]["kind"] not in _PLAIN_HOSTS:
+    if now["assign"]["kind"] != "none" or now["host"]["kind"] not in PLAIN_HOSTS:
         return (
             f"hosts with {context.today.candidate.family} today give flows classes or an order, which is not simulated"
         )
@@ -86,38 +86,44 @@ def roll_out(
     Relative goals refer to the best of the candidates that were `judged`.
     """
     hosts = context.changed
+    transport = _todays_transport(context, windows)
     found = []
     for part in PARTS:
         changed = hosts[: max(1, round(part * len(hosts) / 100))]
         step = RolloutStep(part, len(changed), len(hosts))
         try:
-            sides = _run(context, chosen, step, changed, windows)
+            experiment = _experiment(context, chosen, transport, _by_side(context.flows, changed), part, windows)
+            out = context.request.out / "runs" / f"rollout_{part}"
+            sides = _read(context, experiment.run(out, [chosen.name], context.request.how), windows)
             found.append(replace(step, outcomes=_outcomes(context, sides, judged), hops=sides.hops))
         except (InputError, RunFailed) as error:
             found.append(replace(step, refused=str(error).splitlines()[0]))
     return tuple(found)
 
 
-def _run(
-    context: AdviceContext, chosen: Candidate, step: RolloutStep, changed: Sequence[int], windows: Windows
-) -> _Sides:
-    flows = _by_side(context.flows, changed)
-    folder = f"{_FOLDER}_{step.part}"
+def _experiment(
+    context: AdviceContext,
+    chosen: Candidate,
+    transport: Mapping[str, Any],
+    flows: FlowList,
+    part: int,
+    windows: Windows,
+) -> Experiment:
+    """The experiment of a step, with `transport` for the flows from unchanged hosts."""
+    folder = f"{_FOLDER}_{part}"
     last = chosen.queues - 1 if chosen.queues else 0
     old = [name for name in flows.groups if name.endswith(f"_{UNCHANGED}")]
     flows.write(context.request.out / folder, classes=dict.fromkeys(old, last))
-    transport = _todays_transport(context, windows)
-    experiment = replace(
-        context.experiment(f"rollout_{step.part}.toml", [chosen], windows),
+    return context.experiment(
+        f"rollout_{part}.toml",
+        [chosen],
+        windows,
         flows=flows,
         # Classes may name groups, which have other names here; values are read from the table of flows.
         fabric=replace(context.fabric, classes={}),
         lists=folder,
         group_keys={name: {"transport": transport} for name in old},
     )
-    experiment.write()
-    results = experiment.run(context.request.out / "runs" / f"rollout_{step.part}", [chosen.name], context.request.how)
-    return _read(context, results, windows)
 
 
 def _by_side(flows: FlowList, changed: Sequence[int]) -> FlowList:
