@@ -9,6 +9,7 @@ from typing import Any
 from priolane import _core
 from priolane.model.definition import experiment_name
 from priolane.model.experiment import Options
+from priolane.storage.parquet_table import read_parquet
 from priolane.storage.written_files import writing
 
 # The files of a trace of all flows: hops and state.
@@ -133,7 +134,6 @@ def _state(path: Path) -> tuple[tuple[int, str, float], ...]:
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a table of the trace."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    rows: list[dict[str, Any]] = read_parquet(path).to_pylist()
     return rows

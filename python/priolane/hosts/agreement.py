@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from priolane._core import InputError
 from priolane.hosts.agreement_ports import port_quantities
@@ -28,6 +27,7 @@ from priolane.model.experiment import PlannedRun
 from priolane.results.report import Claim
 from priolane.results.results import Results
 from priolane.storage.directory import RUN_FILE, read_record
+from priolane.storage.parquet_table import read_parquet
 
 ALONE, MEDIAN, TAIL, SHARE, RATE = 0.03, 0.15, 0.30, 0.05, 0.05
 # What a machine may be late by, in its own time.
@@ -213,7 +213,7 @@ def _tolerance(share: float, late: float) -> str:
 def _flows(run: Path) -> Flows:
     """The flows of a run that started in its measured window."""
     columns = ["start_ps", "fct_ps", "bytes", "class_given", "w", "theta_bps", "measured"]
-    table = pq.read_table(run / "flows.parquet", columns=columns).to_pydict()
+    table = read_parquet(run / "flows.parquet", columns).to_pydict()
     kept = [place for place, inside in enumerate(table["measured"]) if inside]
 
     def numbers(name: str, unit: float = 1.0) -> Any:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from priolane.export.quantity import by_rate
 from priolane.model.quantity import rate, size
+from priolane.storage.parquet_table import read_parquet
 
 # Packets beyond the threshold that a queue may have.
 BEYOND = 5
@@ -96,7 +95,7 @@ def _tokens(
 
 def _most_tokens(run: Path) -> int:
     """The most tokens that any port of a switch sent."""
-    table = pq.read_table(run / "ports.parquet", columns=["port", "link", "class", "packets"]).to_pydict()
+    table = read_parquet(run / "ports.parquet", ["port", "link", "class", "packets"]).to_pydict()
     sent: dict[int, int] = {}
     for port, link, of, packets in zip(*table.values(), strict=True):
         if of < _DATA_CLASS and not _OF_HOST.match(port):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from priolane import _core
 from priolane.model.experiment import Options
+from priolane.storage.parquet_table import read_parquet
 
 Column = npt.NDArray[Any]
 
@@ -133,6 +134,5 @@ def _state(path: Path) -> dict[str, Column]:
 
 
 def _table(path: Path) -> Any:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
-    return pq.read_table(path)
+    return read_parquet(path)

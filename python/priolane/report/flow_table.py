@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from priolane._core import InputError
 from priolane.model.experiment import PlannedRun
 from priolane.results.results import Results
+from priolane.storage.parquet_table import read_parquet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,12 +68,11 @@ def flow_columns(results: Results, run: PlannedRun, columns: Sequence[str]) -> "
 
 def _read(path: Path, columns: Sequence[str]) -> "pa.Table":
     import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
     special: dict[str, Callable[[Any], bool]] = {"slowdown": pa.types.is_floating, "measured": pa.types.is_boolean}
     kinds = {name: special.get(name, pa.types.is_integer) for name in columns}
     try:
-        table = pq.read_table(path, columns=list(kinds))
+        table = read_parquet(path, list(kinds))
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: damaged: it is not a table of a run: {reason}; {_CURE}") from error

@@ -12,6 +12,7 @@ from priolane._core import InputError
 from priolane.model.definition import Experiment
 from priolane.model.experiment import Options, PlannedRun
 from priolane.results.results import Results
+from priolane.storage.parquet_table import read_parquet
 
 _PARTS = ("base", "weight", "rate", "total")
 # The share of P0 that the paper takes for P1 (PACCP §V-B).
@@ -130,13 +131,12 @@ def fitted_p1(found: Sequence[WeightValue]) -> list[tuple[str, float | None, flo
 
 
 def _of_run(results: Results, run: PlannedRun, promise: Mapping[str, Any]) -> RunBills:
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
         path = results.checked(run.id, "bills.parquet")
     except KeyError as error:
         raise InputError(f"{results.directory / run.id}: this run has no bills; run the experiment again") from error
-    rows = pq.read_table(path).to_pylist()
+    rows = read_parquet(path).to_pylist()
     share: dict[tuple[str, int], float] = defaultdict(float)
     for flow in promise["flows"]:
         share[flow["group"], flow["host"]] += flow["promised_bps"]

@@ -23,6 +23,7 @@ from priolane.results.shape import LOOKS
 from priolane.storage import shapes
 from priolane.storage.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json, read_record, run_id
 from priolane.storage.files import open_regular, write_whole
+from priolane.storage.parquet_table import read_parquet
 from priolane.storage.url import is_url
 from priolane.text.command_line import command_line, path_word
 from priolane.text.csv_text import csv_cell
@@ -349,7 +350,6 @@ class Results:
 
     def _tables(self, name: str, runs: list[PlannedRun]) -> Iterator["pa.Table"]:
         import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.parquet as pq  # noqa: PLC0415
 
         column: dict[str, Callable[[PlannedRun], str | int]] = {
             "run": lambda run: run.id,
@@ -359,7 +359,7 @@ class Results:
         for run in runs:
             if not any(file["name"] == name for file in self.records.get(run.id, {}).get("files", [])):
                 continue
-            table = pq.read_table(self.checked(run.id, name))
+            table = read_parquet(self.checked(run.id, name))
             for at, (key, value) in enumerate(column.items()):
                 kind = pa.uint64() if key == "seed" else pa.string()
                 table = table.add_column(at, key, pa.repeat(pa.scalar(value(run), kind), table.num_rows))
