@@ -18,7 +18,7 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let rows = [
         Spec::entries(),
         Assign::entries(),
-        Policy::entries(),
+        Policy::all_entries(),
         Order::entries(),
         Nic::entries(),
         PortKeys::entries(),

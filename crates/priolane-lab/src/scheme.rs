@@ -17,6 +17,7 @@ mod transport;
 
 use priolane_core::admit::Policy;
 use priolane_core::assign::Assign;
+use priolane_core::file_code::FileCode;
 use priolane_core::host::Order;
 use priolane_core::nic::Nic;
 use priolane_core::port::{ClassMap, PortKeys};
@@ -61,6 +62,23 @@ pub struct Scheme {
     /// Whether the scheme uses what flows pay for.
     #[serde(skip_serializing_if = "Pay::is_honoured")]
     pub pay: Pay,
+}
+
+impl Scheme {
+    /// Returns the code ids of its parts of other crates, in the order of rows.
+    pub fn codes(&self) -> Vec<u64> {
+        [self.transport.code(), self.assign.code(), self.admit.code()].into_iter().flatten().collect()
+    }
+
+    /// Returns each part whose code is in a file, with the name of its row.
+    pub fn file_codes(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn FileCode)> {
+        let rows = [
+            ("transport", self.transport.file_code_mut()),
+            ("assign", self.assign.file_code_mut()),
+            ("admit", self.admit.file_code_mut()),
+        ];
+        rows.into_iter().filter_map(|(row, code)| Some((row, code?)))
+    }
 }
 
 /// Whether a scheme uses what flows pay for.

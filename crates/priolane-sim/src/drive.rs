@@ -5,6 +5,7 @@ use std::num::NonZeroU8;
 use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::file_code::{CodeFailure, FileCode};
 use priolane_core::units::Span;
 
 use crate::device::fabric::Fabric;
@@ -94,6 +95,15 @@ impl Simulation<'_, '_> {
         self,
         make: &dyn Fn(LocalHost) -> E,
     ) -> Result<(Outcome, Trace), RunError> {
+        let policy = self.scenario.admission.file_code();
+        let simulation = if policy.is_some() { self.on_one_thread() } else { self };
+        unless_failed(simulation.driven(make), policy)
+    }
+
+    fn driven<E: Endpoint + 'static>(
+        self,
+        make: &dyn Fn(LocalHost) -> E,
+    ) -> Result<(Outcome, Trace), RunError> {
         let Self { scenario, mode, progress } = self;
         let (drive, mut tracer) = match mode {
             Mode::Untraced(drive) => (drive, None),
@@ -130,5 +140,21 @@ impl Simulation<'_, '_> {
         };
         let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
         Ok((outcome, trace))
+    }
+}
+
+/// Returns `outcome`, or the failure in that run of `code`, which is in a file.
+///
+/// # Errors
+/// The error of the run, or that failure.
+pub(crate) fn unless_failed<T>(
+    outcome: Result<T, RunError>,
+    code: Option<&dyn FileCode>,
+) -> Result<T, RunError> {
+    match code.and_then(FileCode::take_failure) {
+        None => outcome,
+        Some(CodeFailure { what, at, flow }) => {
+            Err(RunError::Violation { what, at, place: format!("flow {}", flow.0) })
+        }
     }
 }

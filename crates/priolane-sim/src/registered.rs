@@ -5,16 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use priolane_core::endpoint::LocalHost;
+use priolane_core::file_code::{CodeFailure, FileCode};
 use priolane_core::finding::{Finding, NetworkFacts};
 use priolane_core::host::SchedulerKind;
-use priolane_core::keys::{DynTable, Keys, Pairs};
+use priolane_core::keys::{DynTable, KeyConflict, Keys, Pairs};
 use priolane_core::part::{Entry, Part, Row};
+use priolane_core::registry::{RegisterError, Registration};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
-use priolane_core::transport::{
-    self, ControllerFailure, ControllerParams, RegisterError, RegisteredController, Registration,
-};
+use priolane_core::transport::{self, ControllerParams, RegisteredController};
 
-use crate::drive::Simulation;
+use crate::drive::{Simulation, unless_failed};
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::Trace;
 
@@ -94,7 +94,7 @@ where
         *self = Self::new(config);
     }
 
-    fn fits(&self, window: &window::Config) -> Result<(), priolane_core::keys::KeyConflict> {
+    fn fits(&self, window: &window::Config) -> Result<(), KeyConflict> {
         self.config.fits(window)
     }
 
@@ -106,15 +106,34 @@ where
         self.config.queues()
     }
 
-    fn source(&self) -> Option<String> {
-        self.config.source()
+    fn file_code(&self) -> Option<&dyn FileCode> {
+        self.config.file_code().map(|_| self as &dyn FileCode)
     }
 
-    fn open(&mut self, text: &Arc<str>) -> Result<(), priolane_core::keys::KeyConflict> {
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
+        self.config.file_code().is_some().then_some(self as &mut dyn FileCode)
+    }
+}
+
+/// The code of the controller's parameters, in a file. Opening the file makes its engine again.
+impl<C> FileCode for Own<C>
+where
+    C: CongestionControl + 'static,
+    C::Config: ControllerParams + Sync + 'static,
+{
+    fn path(&self) -> String {
+        self.config.file_code().map(FileCode::path).unwrap_or_default()
+    }
+
+    fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
         let mut config = self.config.clone();
-        config.open(text)?;
+        config.file_code_mut().map_or(Ok(()), |code| code.open(text))?;
         *self = Self::new(config);
         Ok(())
+    }
+
+    fn take_failure(&self) -> Option<CodeFailure> {
+        self.config.file_code()?.take_failure()
     }
 }
 
@@ -168,13 +187,8 @@ where
     C::Config: ControllerParams + Sync + 'static,
 {
     fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError> {
-        let simulation = if self.0.is_single_threaded() { simulation.on_one_thread() } else { simulation };
-        let outcome = simulation.run_with(&|host| self.endpoint(host, window));
-        match self.0.take_failure() {
-            None => outcome,
-            Some(ControllerFailure { what, at, flow }) => {
-                Err(RunError::Violation { what, at, place: format!("flow {}", flow.0) })
-            }
-        }
+        let code = self.0.file_code();
+        let simulation = if code.is_some() { simulation.on_one_thread() } else { simulation };
+        unless_failed(simulation.run_with(&|host| self.endpoint(host, window)), code)
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use super::account::AdmissionState;
 use super::monitor::Interval;
 use crate::endpoint::{FlowReport, FlowSpec};
+use crate::file_code::FileCode;
 use crate::ids::{Class, FlowId};
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
@@ -29,6 +30,16 @@ pub trait AdmissionPolicy: Debug {
 
     /// Returns a warning for experiments in which only some flows have deadlines. Default: none.
     fn with_some_deadlines(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns its code that is in a file. Default: none, the code is compiled.
+    fn file_code(&self) -> Option<&dyn FileCode> {
+        None
+    }
+
+    /// As [`Self::file_code`].
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
         None
     }
 }

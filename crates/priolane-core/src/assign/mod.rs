@@ -27,7 +27,7 @@ pub use equal_split::{EqualSplit, equal_split};
 pub use opt::{Opt, opt};
 pub use pias_cost::{PiasForm, pias_cost};
 pub use pias_published::PiasPublished;
-pub use policy::Assign;
+pub use policy::{Assign, register};
 pub use size_scope::SizeScope;
 pub use solver::{SolverError, SolverInput, ThresholdSolver};
 pub use solvers::Solver;

@@ -1,10 +1,12 @@
 //! The row `assign` of a scheme: assignment of priorities.
 
-use super::by_flow::ByFlow;
+use super::by_flow::{self, ByFlow, Rule};
 use super::bytes_sent::BytesSent;
 use super::thresholds::Demotion;
+use crate::file_code::FileCode;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
 use crate::part::{Entry, Part, Row, describe, take_name};
+use crate::registry::RegisterError;
 
 /// A priority assignment with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +34,55 @@ impl Default for Assign {
     }
 }
 
+/// Adds the rule `R` of another crate, under the name of the part, to the assignments that files can name.
+///
+/// `code` identifies the code that computes its results, and is part of the ids of its runs:
+/// `priolane_core::code_id!()` of the crate that defines the rule.
+///
+/// ```
+/// use priolane_core::assign::{self, by_flow::Rule};
+/// use priolane_core::endpoint::FlowSpec;
+/// use priolane_core::keys::Keys;
+/// use priolane_core::part::{Part, Row};
+///
+/// #[derive(Clone, Debug, PartialEq, Keys, Part)]
+/// #[part(name = "one_in", summary = "one in some flows goes first", source = "this page")]
+/// struct OneIn {
+///     /// The number of flows of which one goes first.
+///     #[key(default = 4, range = "[1, ]", source = "this page")]
+///     flows: u32,
+/// }
+///
+/// impl Rule for OneIn {
+///     fn levels(&self) -> u8 {
+///         2
+///     }
+///     fn class(&self, flow: &FlowSpec, _: f64) -> Option<u8> {
+///         Some(u8::from(flow.id.0 % self.flows != 0))
+///     }
+/// }
+///
+/// assign::register::<OneIn>(1)?;
+/// assert!(priolane_core::scheme::names(Row::Assign).contains(&"one_in"));
+/// assert!(assign::register::<OneIn>(1).is_err());
+/// # Ok::<(), priolane_core::registry::RegisterError>(())
+/// ```
+///
+/// # Errors
+/// Fails as [`RegisterError`] describes.
+pub fn register<R>(code: u64) -> Result<(), RegisterError>
+where
+    R: Rule + Part + Clone + PartialEq + Send + Sync + 'static,
+{
+    by_flow::add::<R>(code, &Assign::listed())
+}
+
 impl Assign {
+    /// Returns the names in files of the assignments of this crate.
+    fn listed() -> Vec<&'static str> {
+        [NoAssignment::NAME, BytesSent::NAME].into_iter().chain(ByFlow::NAMES.iter().copied()).collect()
+    }
+
     /// Returns the name in files.
     pub fn name(&self) -> &'static str {
         match self {
@@ -46,7 +96,29 @@ impl Assign {
     pub fn entries() -> Vec<Entry> {
         let mut entries = ByFlow::entries();
         entries.extend([Entry::of::<NoAssignment>(Row::Assign), Entry::of::<BytesSent>(Row::Assign)]);
+        entries.extend(by_flow::registered().all().iter().map(|rule| rule.entry.clone()));
         entries
+    }
+
+    /// Returns the code hash of a rule of another crate; `None` for one of this crate.
+    pub fn code(&self) -> Option<u64> {
+        by_flow::registered().named(self.name()).map(|rule| rule.code)
+    }
+
+    /// Returns the code of its rule that is in a file; `None` for compiled code.
+    pub fn file_code(&self) -> Option<&dyn FileCode> {
+        match self {
+            Self::ByFlow(rule) => rule.part().file_code(),
+            Self::None(_) | Self::BytesSent(_) => None,
+        }
+    }
+
+    /// As [`Self::file_code`].
+    pub fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
+        match self {
+            Self::ByFlow(rule) => rule.part_mut().file_code_mut(),
+            Self::None(_) | Self::BytesSent(_) => None,
+        }
     }
 
     /// Returns its levels by bytes sent; `None` if flows are not demoted.
@@ -68,9 +140,11 @@ impl Assign {
 
 impl Keys for Assign {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        let names: Vec<&str> =
-            [NoAssignment::NAME, BytesSent::NAME].into_iter().chain(ByFlow::NAMES.iter().copied()).collect();
+        let names: Vec<&str> = Self::listed().into_iter().chain(by_flow::registered().names()).collect();
         let name = take_name(table, "kind", &names)?;
+        if let Some(rule) = by_flow::registered().read(name, table)? {
+            return Ok(Self::ByFlow(ByFlow::Registered(rule)));
+        }
         if let Some(rule) = ByFlow::read(name, table)? {
             return Ok(Self::ByFlow(rule));
         }

@@ -65,7 +65,7 @@ macro_rules! machines {
 
             /// Returns the catalogue entries of all transports.
             pub fn entries() -> Vec<Entry> {
-                let others = registered().iter().map(|other| other.entry.clone());
+                let others = registered().all().iter().map(|other| other.entry.clone());
                 let on_window = Controller::entries().into_iter().chain(others);
                 let mut entries: Vec<Entry> = on_window.map(Entry::followed_by::<window::Config>).collect();
                 $($(entries.push(Entry::of::<$keys>(Row::Transport));)+)*

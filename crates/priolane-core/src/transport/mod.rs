@@ -38,6 +38,6 @@ pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
-pub use on_window::{ControllerFailure, ControllerParams, QueueLimit};
-pub use registered::{ReadKeys, RegisterError, RegisteredController, Registration, registered};
+pub use on_window::{ControllerParams, QueueLimit};
+pub use registered::{RegisteredController, registered};
 pub use spec::register;

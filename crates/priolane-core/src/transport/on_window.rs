@@ -1,11 +1,8 @@
 //! The interface between the parameters of a congestion controller and those of the window transport.
 
-use std::sync::Arc;
-
 use super::window;
-use crate::ids::FlowId;
+use crate::file_code::FileCode;
 use crate::keys::KeyConflict;
-use crate::units::Time;
 
 /// The parameters of a congestion controller, as the window transport needs them.
 pub trait ControllerParams {
@@ -35,42 +32,15 @@ pub trait ControllerParams {
         QueueLimit::Signals
     }
 
-    /// Returns the path of the file that contains the controller's code, relative to the experiment. Default: none, the
-    /// code is compiled.
-    fn source(&self) -> Option<String> {
+    /// Returns its code that is in a file. Default: none, the code is compiled.
+    fn file_code(&self) -> Option<&dyn FileCode> {
         None
     }
 
-    /// Takes the text of the file at [`Self::source`]. Default: ignored.
-    ///
-    /// # Errors
-    /// Returns the first mistake in the text.
-    fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
-        let _ = text;
-        Ok(())
-    }
-
-    /// Returns true if all flows of a run must be on the thread that starts the run. Default: false.
-    fn is_single_threaded(&self) -> bool {
-        false
-    }
-
-    /// Returns the failure of the controller's code in the run that has just ended on this thread, and forgets it. The
-    /// outcome of that run is void. Default: none, compiled code does not fail.
-    fn take_failure(&self) -> Option<ControllerFailure> {
+    /// As [`Self::file_code`].
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
         None
     }
-}
-
-/// A failure of a controller's code in a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ControllerFailure {
-    /// The failure, as a clause.
-    pub what: String,
-    /// The simulated time of the failure.
-    pub at: Time,
-    /// The flow whose controller failed.
-    pub flow: FlowId,
 }
 
 /// The mechanism that keeps short the queues that the flows of a controller build.

@@ -1,38 +1,32 @@
 //! Reads a transport from a file and writes it to one.
 
-use std::sync::Arc;
-
 use super::machines::Spec;
-use super::registered::{self, RegisterError, Registration, registered};
+use super::registered::{self, RegisteredController, registered};
 use super::{Controller, window};
-use crate::keys::{AnyError, KeyConflict, KeyInfo, Keys, Pairs, Table};
+use crate::file_code::FileCode;
+use crate::keys::{KeyInfo, Keys, Pairs, Table};
+use crate::registry::{RegisterError, Registration};
 
 /// Adds a congestion controller of another crate to the transports that files can name.
 ///
 /// # Errors
 /// Fails as [`RegisterError`] describes.
-pub fn register(registration: Registration) -> Result<(), RegisterError> {
-    let name = registration.entry.name;
-    if Spec::listed().contains(&name) {
-        Err(RegisterError::Taken(name))
-    } else {
-        registered::add(registration)
-    }
+pub fn register(registration: Registration<Box<dyn RegisteredController>>) -> Result<(), RegisterError> {
+    registered::add(registration, &Spec::listed())
 }
 
 impl Keys for Spec {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        let others = registered().iter().map(|other| other.entry.name);
         let words: Vec<(&str, &str)> =
-            Self::listed().into_iter().chain(others).map(|name| (name, name)).collect();
+            Self::listed().into_iter().chain(registered().names()).map(|name| (name, name)).collect();
         let Some(name) = table.take("kind", |value| value.word(&words))? else {
             return Err(table.missing("kind", "kind = \"dctcp\""));
         };
         if let Some(other) = Self::read_other(name, table)? {
             return Ok(other);
         }
-        let controller = match registered().iter().find(|other| other.entry.name == name) {
-            Some(other) => Controller::Registered((other.read)(table).map_err(AnyError::of::<T>)?),
+        let controller = match registered().read(name, table)? {
+            Some(other) => Controller::Registered(other),
             None => Controller::read(name, table)?.expect("invariant: the name is on one of the lists"),
         };
         let window = window::Config::read(table)?;
@@ -77,26 +71,21 @@ impl Spec {
         }
     }
 
-    /// Returns the path of the file that contains the code of its congestion controller, relative to the experiment;
-    /// `None` for compiled code.
-    pub fn source(&self) -> Option<String> {
-        self.controller()?.part().source()
+    /// Returns the code of its congestion controller that is in a file; `None` for compiled code.
+    pub fn file_code(&self) -> Option<&dyn FileCode> {
+        self.controller()?.part().file_code()
     }
 
-    /// Takes the text of the file at [`Self::source`].
-    ///
-    /// # Errors
-    /// Returns the first mistake in the text.
-    pub fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
+    /// As [`Self::file_code`].
+    pub fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
         match self {
-            Self::Window { controller, .. } => controller.part_mut().open(text),
-            _ => Ok(()),
+            Self::Window { controller, .. } => controller.part_mut().file_code_mut(),
+            _ => None,
         }
     }
 
     /// Returns the code hash of a transport of another crate; `None` for one of this crate.
     pub fn code(&self) -> Option<u64> {
-        let registration = registered().iter().find(|other| other.entry.name == self.name());
-        registration.map(|other| other.code)
+        registered().named(self.name()).map(|other| other.code)
     }
 }

@@ -144,20 +144,21 @@ fn one(
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
     let mut scheme = scheme::read(&tree, &path, &origin)?;
-    if let Some(node) = tree.get("transport") {
-        let key = if path.is_empty() { "transport".to_owned() } else { format!("{path}.transport") };
-        open(&mut scheme, &Field::new(key, node), sources)?;
-    }
+    open(&mut scheme, (&tree, &path), sources)?;
     Ok(NamedScheme { name, scheme, tree, origin })
 }
 
-/// Reads the code of a transport that is in a file; `field` is the transport's table.
-fn open(scheme: &mut Scheme, field: &Field<'_>, sources: &mut Sources) -> Result<(), InputError> {
-    let Some(path) = scheme.transport.source() else { return Ok(()) };
-    let named = field.inner("class");
-    let text = sources.read(named.as_ref().unwrap_or(field), &path, SIZE_LIMIT)?;
-    let table = field.table()?;
-    scheme.transport.open(&text).map_err(|mistake| keys::Table::refuse(&table, mistake))
+/// Reads the code of parts that is in files. `tree` is the table of the scheme, at `path` of the file.
+fn open(scheme: &mut Scheme, (tree, path): (&Table, &str), sources: &mut Sources) -> Result<(), InputError> {
+    for (row, code) in scheme.file_codes() {
+        let Some(node) = tree.get(row) else { continue };
+        let field = Field::new(if path.is_empty() { row.to_owned() } else { format!("{path}.{row}") }, node);
+        let named = field.inner("class");
+        let text = sources.read(named.as_ref().unwrap_or(&field), &code.path(), SIZE_LIMIT)?;
+        let table = field.table()?;
+        code.open(&text).map_err(|mistake| keys::Table::refuse(&table, mistake))?;
+    }
+    Ok(())
 }
 
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {

@@ -3,6 +3,7 @@
 use priolane_core::assign::Assign;
 use priolane_core::assign::by_flow::{ByFlow, set_coflow_ranks};
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
+use priolane_core::file_code::FileCode;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::price::ledger::PricePlan;
@@ -102,7 +103,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let network_choice = topology.path_choice;
     topology.path_choice = ports::path_choice(scheme, network_choice);
     let Traffic { mut flows, waits, .. } = traffic::flows(experiment, &topology, seed)?;
-    assign(experiment, scheme, &mut flows, seed);
+    assign(experiment, scheme, &mut flows, seed)?;
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
@@ -249,7 +250,15 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
 
 /// Assigns classes to flows by the rule of the scheme, except to those of groups with a transport of their own. Random
 /// choices use a stream of their own, so that the flow list is the same for all schemes.
-fn assign(experiment: &Experiment, scheme: &Scheme, flows: &mut FlowList, seed: u64) {
+///
+/// # Errors
+/// The rule is code in a file, and that fails.
+fn assign(
+    experiment: &Experiment,
+    scheme: &Scheme,
+    flows: &mut FlowList,
+    seed: u64,
+) -> Result<(), InputError> {
     if let Assign::ByFlow(rule) = &scheme.assign {
         let draws = &mut Stream::new(seed, Purpose::Classes, u64::MAX);
         if experiment.groups.iter().all(|group| group.flows.transport.is_none()) {
@@ -258,9 +267,14 @@ fn assign(experiment: &Experiment, scheme: &Scheme, flows: &mut FlowList, seed: 
             assign_some(experiment, rule, flows, draws);
         }
     }
+    if let Some(failure) = scheme.assign.file_code().and_then(FileCode::take_failure) {
+        let (file, fix) = (experiment.sources.experiment(), "a class that returns a priority for every flow");
+        return Err(InputError::new(file, None, "assign.class", failure.what, fix));
+    }
     if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
         set_coflow_ranks(flows);
     }
+    Ok(())
 }
 
 /// Assigns classes to the flows of groups without a transport of their own, as if there were no others.

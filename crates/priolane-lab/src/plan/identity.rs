@@ -10,14 +10,14 @@ const DESCRIPTIVE_KEYS: [&str; 4] = ["title", "paper", "figure", "quote"];
 /// The common part of the ids of runs of one scheme and point.
 pub(super) struct Base<'a> {
     text: String,
-    code: Option<u64>,
+    codes: Vec<u64>,
     sources: &'a Sources,
 }
 
 impl<'a> Base<'a> {
     /// Collects the merged experiment without descriptive keys, and the files it names; of files per seed, each run
-    /// hashes its own. `code` is the code id of a transport of another crate.
-    pub(super) fn new(merged: &Json, code: Option<u64>, sources: &'a Sources) -> Self {
+    /// hashes its own. `codes` are the code ids of parts of other crates.
+    pub(super) fn new(merged: &Json, codes: Vec<u64>, sources: &'a Sources) -> Self {
         let mut text = String::new();
         match merged {
             Json::Object(map) => {
@@ -25,7 +25,7 @@ impl<'a> Base<'a> {
             }
             other => canonical(other, &mut text),
         }
-        Self { text, code, sources }
+        Self { text, codes, sources }
     }
 
     /// Returns 16 hexadecimal digits: a hash of these, the seed and the version of results.
@@ -43,7 +43,7 @@ impl<'a> Base<'a> {
             part(name.as_bytes());
             part(digest);
         }
-        if let Some(code) = self.code {
+        for code in &self.codes {
             part(&code.to_le_bytes());
         }
         hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
@@ -84,11 +84,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_of_a_transport_of_another_crate_tells_its_runs_apart() {
+    fn the_codes_of_parts_of_other_crates_change_the_ids_of_runs() {
         let (merged, sources) = (Json::Null, Sources::default());
-        let id = |code| Base::new(&merged, code, &sources).run_id(1);
-        assert_eq!(id(Some(1)), id(Some(1)));
-        assert_ne!(id(Some(1)), id(Some(2)));
-        assert_ne!(id(Some(0)), id(None));
+        let id = |codes: &[u64]| Base::new(&merged, codes.to_vec(), &sources).run_id(1);
+        assert_eq!(id(&[1]), id(&[1]));
+        assert_ne!(id(&[1]), id(&[2]));
+        assert_ne!(id(&[0]), id(&[]));
+        assert_ne!(id(&[1, 2]), id(&[2, 1]));
     }
 }

@@ -17,6 +17,7 @@ use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Reading};
 use crate::interrupt::Interrupt;
+use crate::scheme::Scheme;
 
 /// Maximum number of runs of a plan.
 const MAX_RUNS: u64 = 1_000_000;
@@ -165,9 +166,9 @@ impl Points {
 pub(super) fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
     let experiment = &point.experiment;
     let merged = experiment.all_merged();
-    let code = |scheme: &String| experiment.scheme.get(scheme).and_then(|scheme| scheme.transport.code());
+    let codes = |scheme: &String| experiment.scheme.get(scheme).map(Scheme::codes).unwrap_or_default();
     let ids: Vec<identity::Base> = std::iter::zip(&experiment.schemes, &merged)
-        .map(|(scheme, merged)| identity::Base::new(merged, code(scheme), &experiment.sources))
+        .map(|(scheme, merged)| identity::Base::new(merged, codes(scheme), &experiment.sources))
         .collect();
     for (nth, seed) in experiment.seeds.list().into_iter().enumerate() {
         if nth % 1024 == 0 {

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use priolane_core::ids::Class as Priority;
 use priolane_core::keys::KeyConflict;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 use super::class_name::{Attributes, ClassName, Scalar};
 use crate::errors::InputError;
@@ -22,6 +23,7 @@ pub(crate) struct Class {
     pub(super) text: Arc<str>,
     /// Whether its packets are ECN-capable.
     pub(super) is_ecn_capable: bool,
+    contract: Contract,
     keys: Attributes,
     /// The class of the run that is carried out; each run of an engine runs the text again.
     object: Mutex<Option<Loaded>>,
@@ -31,8 +33,30 @@ pub(crate) struct Class {
 #[derive(Debug)]
 struct Loaded {
     class: Py<PyAny>,
-    /// Whether it has a method `on_recovered`.
-    recovers: bool,
+    /// The methods that it may lack and has.
+    has: Vec<String>,
+}
+
+/// The methods that a class must have, and may have, for the part that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contract {
+    /// A congestion controller.
+    Controller,
+    /// A rule that assigns classes.
+    Rule,
+    /// An admission policy.
+    Policy,
+}
+
+impl Contract {
+    /// Returns the base class in `priolane.scheme`, whose abstract methods a class must have.
+    fn base(self) -> &'static str {
+        match self {
+            Self::Controller => "CongestionControl",
+            Self::Rule => "Rule",
+            Self::Policy => "Admission",
+        }
+    }
 }
 
 /// The object follows from the rest.
@@ -49,13 +73,14 @@ impl Class {
     /// Returns the first mistake in the text, or a key that is no attribute of the class.
     pub(super) fn read(
         py: Python<'_>,
+        contract: Contract,
         (name, keys): (&ClassName, &Attributes),
         text: &Arc<str>,
     ) -> Result<Self, KeyConflict> {
         let declared = || {
             let module = py.import(MODULE)?;
-            let found =
-                module.call_method1("declared", (name.file(), &name.class, &**text, dict(py, keys)?))?;
+            let arguments = (name.file(), &name.class, &**text, dict(py, keys)?, contract.base());
+            let found = module.call_method1("declared", arguments)?;
             found.extract::<(bool, String, String, String)>()
         };
         match declared() {
@@ -63,6 +88,7 @@ impl Class {
                 name: name.clone(),
                 text: text.clone(),
                 is_ecn_capable,
+                contract,
                 keys: keys.clone(),
                 object: Mutex::new(None),
             }),
@@ -81,16 +107,18 @@ impl Class {
         if let Some(class) = self.with(|loaded| loaded.as_ref().map(|loaded| loaded.class.clone_ref(py))) {
             return Ok(class.into_bound(py));
         }
-        let arguments = (self.name.file(), &self.name.class, &*self.text, dict(py, &self.keys)?);
-        let class = py.import(MODULE)?.call_method1("loaded", arguments)?;
-        let recovers = class.hasattr(intern!(py, "on_recovered"))?;
-        self.with(|loaded| *loaded = Some(Loaded { class: class.clone().unbind(), recovers }));
+        let (file, keys) = (self.name.file(), dict(py, &self.keys)?);
+        let arguments = (file, &self.name.class, &*self.text, keys, self.contract.base());
+        let module = py.import(MODULE)?;
+        let class = module.call_method1("loaded", arguments)?;
+        let has = module.call_method1("own_methods", (&class, self.contract.base()))?.extract()?;
+        self.with(|loaded| *loaded = Some(Loaded { class: class.clone().unbind(), has }));
         Ok(class)
     }
 
-    /// Returns true if the class, which has been loaded, has a method `on_recovered`.
-    pub(super) fn recovers(&self) -> bool {
-        self.with(|loaded| loaded.as_ref().is_some_and(|loaded| loaded.recovers))
+    /// Returns true if the class, which has been loaded, has this method of its contract.
+    pub(super) fn has(&self, method: &str) -> bool {
+        self.with(|loaded| loaded.as_ref().is_some_and(|loaded| loaded.has.iter().any(|own| own == method)))
     }
 
     /// Forgets the class at the end of a run, so that nothing that its text keeps reaches the next one.
@@ -130,4 +158,17 @@ pub(super) fn traceback(py: Python<'_>, error: &PyErr) -> String {
 /// Returns the `InputError` that an object of the class did or has something wrong.
 pub(super) fn wrong(what: String) -> PyErr {
     InputError::new_err(what)
+}
+
+/// Returns a priority that an object returned, of `levels`.
+///
+/// # Errors
+/// Returns an `InputError` if it is not a whole number below `levels`.
+pub(super) fn priority(answer: &Bound<'_, PyAny>, levels: u8) -> PyResult<Priority> {
+    let whole = answer.extract::<u8>().ok().filter(|&priority| priority < levels);
+    let Some(priority) = whole.filter(|_| !answer.is_instance_of::<PyBool>()) else {
+        let of = levels - 1;
+        return Err(wrong(format!("it returned {}, which is not a priority from 0 to {of}", answer.repr()?)));
+    };
+    Ok(priority)
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use priolane_core::file_code::{CodeFailure, FileCode};
 use priolane_core::keys::{KeyConflict, Keys};
 use priolane_core::part::Part;
-use priolane_core::transport::{ControllerFailure, ControllerParams};
-use pyo3::prelude::*;
+use priolane_core::transport::ControllerParams;
 
-use super::class::Class;
-use super::class_name::{Attributes, ClassName};
-use super::failure;
+use super::class::Contract;
+use super::code::ClassCode;
 
 /// Instructions per packet-hop relative to DCTCP: a run takes about 2.5 times as long.
 const COST: f64 = 2.5;
@@ -25,34 +24,12 @@ const COST: f64 = 2.5;
     deploy = [CongestionModule]
 )]
 pub(crate) struct Config {
-    /// The file and the class: `newreno:NewReno` is the class `NewReno` in `newreno.py`, beside the experiment.
-    #[key(required = "class = \"newreno:NewReno\"", source = "docs/notebook-scheme.md")]
-    pub(crate) class: ClassName,
-    /// Values for attributes of the class, by name.
-    #[key(default = Attributes::default(), shown = "none", skip_default, source = "docs/notebook-scheme.md")]
-    pub(crate) keys: Attributes,
+    /// The class.
+    #[keys(flatten)]
+    pub(crate) code: ClassCode,
     /// The window of a new flow in bytes.
     #[keys(skip)]
     pub(super) first_window: Option<u64>,
-    /// The class, once its file has been read.
-    #[keys(skip)]
-    pub(super) read: Option<Arc<Class>>,
-}
-
-impl Config {
-    /// Returns what distinguishes the class, with the values of its attributes, from another; `None` before its file has been
-    /// read.
-    pub(super) fn code(&self) -> Option<(String, Arc<str>)> {
-        self.read.as_ref().map(|class| (format!("{} {:?}", self.class, self.keys), class.text.clone()))
-    }
-
-    /// Runs the text of the class's file.
-    ///
-    /// # Errors
-    /// Returns an `InputError` with the traceback.
-    pub(super) fn load(&self, py: Python<'_>) -> PyResult<()> {
-        self.read.as_ref().map_or(Ok(()), |class| class.object(py).map(drop))
-    }
 }
 
 impl ControllerParams for Config {
@@ -64,24 +41,25 @@ impl ControllerParams for Config {
         COST
     }
 
-    fn source(&self) -> Option<String> {
-        Some(self.class.file())
+    fn file_code(&self) -> Option<&dyn FileCode> {
+        Some(self)
+    }
+
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
+        Some(self)
+    }
+}
+
+impl FileCode for Config {
+    fn path(&self) -> String {
+        self.code.path()
     }
 
     fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
-        let class = Python::attach(|py| Class::read(py, (&self.class, &self.keys), text))?;
-        self.read = Some(Arc::new(class));
-        Ok(())
+        self.code.open(Contract::Controller, text)
     }
 
-    fn is_single_threaded(&self) -> bool {
-        true
-    }
-
-    fn take_failure(&self) -> Option<ControllerFailure> {
-        if let Some(class) = &self.read {
-            class.unload();
-        }
-        failure::take()
+    fn take_failure(&self) -> Option<CodeFailure> {
+        self.code.take_failure()
     }
 }

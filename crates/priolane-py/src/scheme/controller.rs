@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use priolane_core::ids::FlowId;
 use priolane_core::transport::window::{
-    AckEvent, CongestionControl, FlowStart, LossEvent, Repeat, SendPermission,
+    AckEvent, CongestionControl, FlowStart, LossEvent, Rank, Repeat, SendPermission,
 };
 use priolane_core::units::{PS_PER_S, Time};
 use pyo3::intern;
@@ -53,6 +53,7 @@ enum Call {
     OnLoss,
     OnTimeout,
     OnRecovered,
+    Rank,
 }
 
 impl Call {
@@ -63,6 +64,7 @@ impl Call {
             Self::OnLoss => intern!(py, "on_loss"),
             Self::OnTimeout => intern!(py, "on_timeout"),
             Self::OnRecovered => intern!(py, "on_recovered"),
+            Self::Rank => intern!(py, "rank"),
         }
     }
 }
@@ -138,6 +140,17 @@ fn rate(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     }
 }
 
+/// Returns the rank of a packet.
+fn rank(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match value.extract::<u64>() {
+        Ok(rank) => Ok(rank),
+        Err(_) => Err(wrong(format!(
+            "it returned {}, which is not a whole number from 0 to 2^64 - 1",
+            value.repr()?
+        ))),
+    }
+}
+
 impl CongestionControl for Controller {
     type Config = Config;
 
@@ -147,10 +160,12 @@ impl CongestionControl for Controller {
 
     const PACED: bool = true;
 
+    const RANK: Rank = Rank::Own;
+
     fn new(config: &Config, mss: u64) -> Self {
         let window = config.first_window.unwrap_or(FIRST_SEGMENTS * mss).max(mss);
         Self {
-            class: config.read.clone(),
+            class: config.code.read.clone(),
             object: None,
             flow: FlowId(0),
             mss,
@@ -180,6 +195,21 @@ impl CongestionControl for Controller {
 
     fn is_ecn_capable(&self) -> bool {
         self.class.as_ref().is_some_and(|class| class.is_ecn_capable)
+    }
+
+    fn rank(&self, offset: u64, una: u64, left: u64) -> u64 {
+        if failure::is_pending() || !self.class.as_ref().is_some_and(|class| class.has("rank")) {
+            return left;
+        }
+        Python::attach(|py| {
+            let Some(object) = self.object.as_ref().map(|object| object.bind(py)) else { return left };
+            let answer = object.call_method1(Call::Rank.name(py), (offset, una));
+            answer.and_then(|answer| rank(&answer)).unwrap_or_else(|error| {
+                // The packet has no time of its own.
+                self.failed(py, error, (Call::Rank, self.latest));
+                left
+            })
+        })
     }
 
     #[inline]
@@ -215,7 +245,7 @@ impl CongestionControl for Controller {
     }
 
     fn on_recovered(&mut self, in_flight: u64) {
-        if self.class.as_ref().is_some_and(|class| class.recovers()) {
+        if self.class.as_ref().is_some_and(|class| class.has("on_recovered")) {
             // The event has no time of its own.
             self.tell((Call::OnRecovered, self.latest), |py| Ok(in_flight.into_pyobject(py)?.into_any()));
         }

@@ -8,8 +8,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use priolane_core::file_code::CodeFailure;
 use priolane_core::ids::FlowId;
-use priolane_core::transport::ControllerFailure;
 use priolane_core::units::Time;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -52,13 +52,13 @@ pub(super) fn keep(raised: Raised) {
 }
 
 /// Takes the failure of the run that has ended on this thread.
-pub(super) fn take() -> Option<ControllerFailure> {
+pub(super) fn take() -> Option<CodeFailure> {
     IS_PENDING.set(false);
     let raised = PENDING.take()?;
     let (at, flow) = (raised.at, raised.flow);
     let (what, error) = Python::attach(|py| (raised.to_string(py), raised.into_error(py)));
     raised::keep(error);
-    Some(ControllerFailure { what, at, flow })
+    Some(CodeFailure { what, at, flow })
 }
 
 /// Forgets the failure of an earlier run on this thread.

@@ -1,4 +1,5 @@
-//! A congestion controller that is a Python class: the transport `kind = "python"`.
+//! Parts of schemes that are Python classes, of the kind `python`: congestion controllers, rules that assign classes, and
+//! admission policies.
 //!
 //! ```text
 //! class = "newreno:NewReno"  ─► newreno.py, a file of the experiment: its digest is in run ids, units carry it
@@ -12,14 +13,19 @@
 
 mod class;
 mod class_name;
+mod code;
 mod config;
 mod controller;
 mod events;
 mod failure;
+mod policy;
+mod request;
+mod rule;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use priolane_core::admit::Policy;
 use priolane_lab::execute::{Failure, Settings};
 use priolane_lab::plan::Run;
 use priolane_results::store::{RunId, Store};
@@ -27,9 +33,12 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 use crate::errors::{InputError, failed};
+use code::ClassCode;
 use config::Config;
 use controller::Controller;
 pub(crate) use failure::{forget, is_pending};
+use policy::PolicyClass;
+use rule::RuleClass;
 
 /// The classes, each with the values of its attributes, of which a run was verified in this process.
 static VERIFIED: Mutex<Option<HashSet<Code>>> = Mutex::new(None);
@@ -37,34 +46,47 @@ static VERIFIED: Mutex<Option<HashSet<Code>>> = Mutex::new(None);
 /// The name of a class with the values of its attributes, and the text of its file.
 type Code = (String, Arc<str>);
 
-/// Registers the transport, and adds the types of events to `module`.
+/// Registers the parts, and adds the types of events to `module`.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The version of results covers the code of this crate.
-    priolane_sim::register::<Controller>(0).map_err(|error| PyImportError::new_err(error.to_string()))?;
+    let registered = priolane_sim::register::<Controller>(0)
+        .and_then(|()| priolane_core::assign::register::<RuleClass>(0))
+        .and_then(|()| priolane_core::admit::register::<PolicyClass>(0));
+    registered.map_err(|error| PyImportError::new_err(error.to_string()))?;
     module.add_class::<events::Ack>()?;
     module.add_class::<events::Flow>()?;
-    module.add_class::<events::Loss>()
+    module.add_class::<events::Loss>()?;
+    module.add_class::<request::Host>()?;
+    module.add_class::<request::Report>()?;
+    module.add_class::<request::Request>()
 }
 
-/// Returns the keys of the class that controls the flows of `run`; `None` for another transport.
-fn keys_of(run: &Run) -> Option<&Config> {
-    let scheme = run.experiment.scheme.get(&run.scheme)?;
-    match scheme.transport.controller()? {
-        priolane_core::transport::Controller::Registered(other) => other.config().downcast_ref(),
+/// Returns the Python classes of `run` that are called during the run, by row.
+fn called(run: &Run) -> Vec<&ClassCode> {
+    let Some(scheme) = run.experiment.scheme.get(&run.scheme) else { return Vec::new() };
+    let controller = match scheme.transport.controller() {
+        Some(priolane_core::transport::Controller::Registered(other)) => {
+            other.config().downcast_ref().map(|config: &Config| &config.code)
+        }
         _ => None,
-    }
+    };
+    let policy = match &scheme.admit {
+        Policy::Registered(other) => other.as_any().downcast_ref().map(|policy: &PolicyClass| &policy.code),
+        _ => None,
+    };
+    controller.into_iter().chain(policy).collect()
 }
 
-/// Returns true if a Python class controls the flows of `run`.
+/// Returns true if a Python class is called during `run`.
 pub(crate) fn is_python(run: &Run) -> bool {
-    keys_of(run).is_some()
+    !called(run).is_empty()
 }
 
-/// Calls `execute` with the settings that suit `run`. For a Python class, the run keeps the interpreter; the first run of
-/// a class in a process is verified, unless `store` has that run.
+/// Calls `execute` with the settings that suit `run`. With Python classes, the run keeps the interpreter; the first run of
+/// each class in a process is verified, unless `store` has that run.
 ///
 /// # Errors
-/// Returns an `InputError` if the class cannot be loaded, fails, or is refused by the verification.
+/// Returns an `InputError` if a class cannot be loaded, fails, or is refused by the verification.
 pub(crate) fn carried_out<T: Send>(
     py: Python<'_>,
     (run, store): (&Run, Option<&Store>),
@@ -72,18 +94,20 @@ pub(crate) fn carried_out<T: Send>(
     execute: impl FnOnce(&Settings) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let what = format!("run {}", run.id);
-    let Some(keys) = keys_of(run) else {
+    let classes = called(run);
+    if classes.is_empty() {
         return py.detach(|| execute(settings)).map_err(|failure| failed(failure, &what));
-    };
+    }
     let is_stored = store.zip(RunId::new(&run.id)).is_some_and(|(store, id)| store.accept(&id).is_some());
-    let first = !is_stored && keys.code().is_some_and(|code| !verified(|known| known.contains(&code)));
+    let codes: Vec<Code> = classes.iter().filter_map(|class| class.identity()).collect();
+    let first = !is_stored && codes.iter().any(|code| !verified(|known| known.contains(code)));
     if !is_stored {
-        keys.load(py)?;
+        classes.iter().try_for_each(|class| class.load(py))?;
     }
     let settings = Settings { verify: settings.verify || first, ..*settings };
-    let done = execute(&settings).map_err(|failure| refused(failure, keys, &what))?;
-    if let Some(code) = keys.code().filter(|_| first) {
-        verified(|known| known.insert(code));
+    let done = execute(&settings).map_err(|failure| refused(failure, &classes, &what))?;
+    if first {
+        verified(|known| known.extend(codes));
     }
     Ok(done)
 }
@@ -92,16 +116,19 @@ fn verified<T>(ask: impl FnOnce(&mut HashSet<Code>) -> T) -> T {
     ask(VERIFIED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Converts the failure of a run of a class. Engines call the objects of different flows in different orders: a class that
-/// computes from anything but its own flow's events gives two outcomes.
-fn refused(failure: Failure, keys: &Config, what: &str) -> PyErr {
+/// Converts the failure of a run of classes. Engines call the objects of different flows and hosts in different orders: a
+/// class that computes from anything but the events of its own flow or host gives two outcomes.
+fn refused(failure: Failure, classes: &[&ClassCode], what: &str) -> PyErr {
     match failure {
-        Failure::Engines(difference) => InputError::new_err(format!(
-            "{what}: {} gives two outcomes on the two engines ({difference}). A class must compute from the events of its \
-             own flow alone: keep state in `self`, not in the class or the module, draw random numbers from `flow.random`, \
-             and read no clock and no file",
-            keys.class
-        )),
+        Failure::Engines(difference) => {
+            let names: Vec<String> = classes.iter().map(|class| class.class.to_string()).collect();
+            InputError::new_err(format!(
+                "{what}: {} gives two outcomes on the two engines ({difference}). An object must compute from the events of \
+                 its own flow, or of its own host, alone: keep state in `self`, not in the class or the module, draw random \
+                 numbers from `flow.random` or `u`, and read no clock and no file",
+                names.join(" with ")
+            ))
+        }
         failure => failed(failure, what),
     }
 }

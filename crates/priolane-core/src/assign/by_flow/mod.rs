@@ -29,6 +29,7 @@ mod group;
 mod paid_weight;
 mod power_law;
 mod random_fraction;
+mod registered;
 mod rule;
 mod size;
 mod solved;
@@ -49,6 +50,8 @@ use group::ByGroup;
 use paid_weight::PaidWeight;
 use power_law::PowerLaw;
 use random_fraction::RandomFraction;
+pub use registered::RegisteredRule;
+pub(super) use registered::{add, registered};
 pub use rule::Rule;
 use size::Size;
 
@@ -79,6 +82,9 @@ parts! {
         PaidWeight(PaidWeight);
         /// By the group that it belongs to.
         Group(ByGroup);
+    } else {
+        /// A rule of another crate.
+        Registered(Box<dyn RegisteredRule>);
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::assign::SizeScope;
 use crate::endpoint::FlowSpec;
+use crate::file_code::FileCode;
 use crate::flows::FlowList;
 use crate::ids::Class;
 use crate::sizes::SizeDistribution;
@@ -42,6 +43,16 @@ pub trait Rule: Debug {
     /// Computes its thresholds from these sizes. Default: it has none to compute.
     fn solve(&mut self, sizes: &SizeDistribution) {
         let _ = sizes;
+    }
+
+    /// Returns its code that is in a file. Default: none, the code is compiled.
+    fn file_code(&self) -> Option<&dyn FileCode> {
+        None
+    }
+
+    /// As [`Self::file_code`].
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
+        None
     }
 }
 

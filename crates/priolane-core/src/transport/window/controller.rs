@@ -84,6 +84,8 @@ pub enum Rank {
     BytesLeft,
     /// The flow's bytes not acknowledged when the packet is sent (pFabric).
     BytesUnacked,
+    /// What [`CongestionControl::rank`] returns.
+    Own,
 }
 
 /// Whether an ACK may grow the window.
@@ -153,6 +155,14 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// they are.
     fn is_ecn_capable(&self) -> bool {
         true
+    }
+
+    /// Returns the rank of the packet that begins at byte `offset` of the flow; `una` is the first byte that is not
+    /// acknowledged, and `left` are the bytes from `offset` to the end of the flow. Called for each data packet if
+    /// [`Self::RANK`] is [`Rank::Own`]. Default: `left`.
+    fn rank(&self, offset: u64, una: u64, left: u64) -> u64 {
+        let _ = (offset, una);
+        left
     }
 
     /// Returns limits besides the window, as of the last call that changed something. Default: none.

@@ -480,6 +480,7 @@ impl<C: CongestionControl> Sender<C> {
         let from = match C::RANK {
             Rank::BytesLeft => offset,
             Rank::BytesUnacked => self.una,
+            Rank::Own => return self.controller.rank(offset, self.una, self.left(offset)),
         };
         self.left(from)
     }

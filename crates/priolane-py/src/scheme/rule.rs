@@ -1,0 +1,143 @@
+//! A rule that assigns classes to flows when they start, as a Python class: `assign = { kind = "python", ... }`.
+//!
+//! ```text
+//! before a run   the text is run, an object is made, and `priority(flow, u)` is called once for each flow, in order
+//! again          the same with a new object: a class that answers otherwise depends on more than its arguments
+//! a failure      kept for the thread; the run is not begun
+//! ```
+
+use std::sync::Arc;
+
+use priolane_core::assign::by_flow::Rule;
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::file_code::{CodeFailure, FileCode};
+use priolane_core::flows::FlowList;
+use priolane_core::ids::Class as Priority;
+use priolane_core::keys::{KeyConflict, Keys};
+use priolane_core::part::Part;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use super::class::{Class, Contract, priority, wrong};
+use super::code::ClassCode;
+use super::failure::{self, Raised};
+use super::request::Request;
+
+/// The class of a rule.
+#[derive(Clone, PartialEq, Debug, Keys, Part)]
+#[keys(group = "python")]
+#[part(
+    name = "python",
+    summary = "the priority that a method of a Python class returns for each flow when it starts",
+    source = "docs/notebook-scheme.md",
+    deploy = [Dscp, SizesKnown]
+)]
+pub(crate) struct RuleClass {
+    /// Number of classes.
+    #[key(required = "levels = 3", range = "[1, 16]", group = "classes", source = "docs/notebook-scheme.md")]
+    pub(crate) levels: u8,
+    /// The class.
+    #[keys(flatten)]
+    pub(crate) code: ClassCode,
+}
+
+impl RuleClass {
+    /// Returns the priorities of `flows`, each with its random number.
+    ///
+    /// # Errors
+    /// Returns the first exception, with its flow.
+    fn priorities(
+        &self,
+        py: Python<'_>,
+        class: &Class,
+        flows: &[(FlowSpec, f64)],
+    ) -> Result<Vec<Priority>, (PyErr, FlowSpec)> {
+        let Some(&(first, _)) = flows.first() else { return Ok(Vec::new()) };
+        // Nothing that the text keeps reaches the next list of flows.
+        class.unload();
+        let rule = class.object(py).and_then(|class| class.call0()).map_err(|error| (error, first))?;
+        let priority_of = |&(flow, u): &(FlowSpec, f64)| {
+            let answer = rule.call_method1(intern!(py, "priority"), (Request(flow), u));
+            answer.and_then(|answer| priority(&answer, self.levels)).map_err(|error| (error, flow))
+        };
+        flows.iter().map(priority_of).collect()
+    }
+
+    /// Returns the priorities of `flows` by two objects of the class that agree.
+    ///
+    /// # Errors
+    /// Returns the first exception, or the first flow whose priorities differ.
+    fn verified(
+        &self,
+        py: Python<'_>,
+        class: &Class,
+        flows: &[(FlowSpec, f64)],
+    ) -> Result<Vec<Priority>, (PyErr, FlowSpec)> {
+        let once = self.priorities(py, class, flows)?;
+        let again = self.priorities(py, class, flows)?;
+        let Some(place) = std::iter::zip(&once, &again).position(|(one, other)| one != other) else {
+            return Ok(once);
+        };
+        let what = format!(
+            "it returned {} and, asked again, {}. A rule must compute from its arguments alone: take random numbers from \
+             `u`, and read no clock and no file",
+            once[place], again[place]
+        );
+        Err((wrong(what), flows[place].0))
+    }
+}
+
+impl Rule for RuleClass {
+    fn levels(&self) -> u8 {
+        self.levels
+    }
+
+    fn class(&self, _: &FlowSpec, _: f64) -> Option<Priority> {
+        // All flows of a run are assigned together.
+        None
+    }
+
+    fn reads_deadlines(&self) -> bool {
+        true
+    }
+
+    fn assign(&self, flows: &mut FlowList, draws: Vec<f64>) {
+        let Some(class) = &self.code.read else { return };
+        let requests: Vec<(FlowSpec, f64)> = std::iter::zip(flows.iter(), draws).collect();
+        match Python::attach(|py| self.verified(py, class, &requests)) {
+            Ok(priorities) => {
+                let mut priorities = priorities.into_iter();
+                flows.edit_all(|flow| flow.class = priorities.next().unwrap_or(flow.class));
+            }
+            Err((error, flow)) => failure::keep(Raised {
+                error,
+                call: format!("{}.priority", class.name.class),
+                file: class.name.file(),
+                at: flow.start,
+                flow: flow.id,
+            }),
+        }
+    }
+
+    fn file_code(&self) -> Option<&dyn FileCode> {
+        Some(self)
+    }
+
+    fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
+        Some(self)
+    }
+}
+
+impl FileCode for RuleClass {
+    fn path(&self) -> String {
+        self.code.path()
+    }
+
+    fn open(&mut self, text: &Arc<str>) -> Result<(), KeyConflict> {
+        self.code.open(Contract::Rule, text)
+    }
+
+    fn take_failure(&self) -> Option<CodeFailure> {
+        self.code.take_failure()
+    }
+}
