@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -631,10 +632,10 @@ def test_the_page_leads_from_a_class_to_a_figure(folder: Path) -> None:
     """docs/notebook-scheme.md: its cells, as a script."""
     page = Path(__file__).parent.parent / "docs" / "notebook-scheme.md"
     cells = [block.text for block in documents.blocks(page) if block.language == "python"]
-    assert len(cells) == 2
+    assert len(cells) == 3
     assert len(cells[0].splitlines()) <= 26
     shown = "\nassert not results.missing()\nprint(results._repr_html_())\n"
-    (folder / "cells.py").write_text("\n".join(cells) + shown, encoding="utf-8")
+    (folder / "cells.py").write_text("\n".join(cells[:2]) + shown, encoding="utf-8")
     done = subprocess.run([sys.executable, "cells.py"], capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "data:image/svg+xml;base64," in done.stdout
@@ -642,6 +643,13 @@ def test_the_page_leads_from_a_class_to_a_figure(folder: Path) -> None:
     # The sweep reaches the class: three targets have three results.
     gentle = {record["digest"] for record in records(folder / "runs" / "gentle") if record["scheme"] == "gentle"}
     assert len(gentle) == 9
+    # The rule and its scheme, beside flows with and without deadlines.
+    (folder / "urgent.py").write_text(cells[2], encoding="utf-8")
+    scheme = next(block.text for block in documents.blocks(page) if "urgent:UrgentFirst" in block.text)
+    urgent = KEYS | {"schemes": ["urgent"]} | tomllib.loads(scheme)
+    urgent["group"] = [KEYS["group"][0] | {"deadline": [{"share": 0.5, "within": "500us"}, {"share": 0.5}]}]
+    priolane.run(urgent, out=folder / "urgent")
+    assert len(records(folder / "urgent")) == 1
 
 
 def test_the_example_runs_and_its_classes_need_at_most_30_and_40_lines() -> None:
@@ -653,3 +661,43 @@ def test_the_example_runs_and_its_classes_need_at_most_30_and_40_lines() -> None
     )
     assert len(digests("out")) == 3
     assert digests("out")["newreno", 1] == digests("out")["newreno_class", 1] != digests("out")["vegas_class", 1]
+
+
+# --- Ranks ------------------------------------------------------------------------------------------------------------
+
+RANKED = {"kind": "ranked", "buffer": {"shared": "40pkt"}}
+
+
+def test_a_rank_of_bytes_left_is_equal_to_the_bit(folder: Path) -> None:
+    """The rank of `pifo_swift` and of all window transports in Rust."""
+    text = MINE.replace("        self.mss,", "        self.size = flow.size\n        self.mss,", 1)
+    text += "\n    def rank(self, offset, una):\n        return self.size - offset\n"
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+    both = keys() | {"schemes": ["rust", "mine"], "seeds": 2}
+    both["scheme"]["rust"] = {"base": "newreno", "port": RANKED}
+    both["scheme"]["mine"]["port"] = RANKED
+    for engine in ("window", "wheel"):
+        run_grid(both, engine, Options(), Settings(engine=engine))
+        found = digests(engine)
+        assert all(found["rust", seed] == found["mine", seed] for seed in (1, 2))
+    (folder / "mine.py").write_text(text.replace("self.size - offset", "offset"), encoding="utf-8")
+    run_grid(both, "other", Options(), Settings())
+    assert digests("other")["mine", 1] != found["mine", 1]
+
+
+def test_a_base_class_gives_no_rank(folder: Path) -> None:
+    text = MINE.replace(
+        "class Mine:", "from priolane.scheme import CongestionControl\n\nclass Mine(CongestionControl):"
+    )
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+    both = keys() | {"schemes": ["rust", "mine"]}
+    both["scheme"]["rust"] = {"base": "newreno", "port": RANKED}
+    both["scheme"]["mine"]["port"] = RANKED
+    priolane.run(both, out="out")
+    assert len(set(digests("out").values())) == 1
+
+
+def test_a_rank_that_is_no_whole_number_is_one_message(folder: Path) -> None:
+    (folder / "mine.py").write_text(MINE + "\n    def rank(self, offset, una):\n        return -1\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"Mine.rank failed in flow \d+ .*it returned -1, which is not a whole number"):
+        priolane.run(KEYS, out="out")

@@ -70,6 +70,100 @@ class Loss:
     def again(self) -> bool:
         """Whether the timer expired before for the same data; false for a loss."""
 
+class Host:
+    """The host of an admission policy."""
+
+    @property
+    def rate(self) -> int:
+        """The rate of its link in bit/s; in a simulation, that of the first host."""
+    @property
+    def mtu(self) -> int:
+        """Payload bytes per MTU."""
+    @property
+    def levels(self) -> int:
+        """The number of priorities: the key `levels`."""
+
+class Request:
+    """A flow that its application requests."""
+
+    @property
+    def id(self) -> int:
+        """The number of the flow in the run."""
+    @property
+    def src(self) -> int:
+        """The number of the sending host."""
+    @property
+    def dst(self) -> int:
+        """The number of the receiving host."""
+    @property
+    def size(self) -> int | None:
+        """Payload bytes; `None` for an endless flow."""
+    @property
+    def start(self) -> float:
+        """The time at which the flow starts, in seconds."""
+    @property
+    def start_ps(self) -> int:
+        """`start` in picoseconds."""
+    @property
+    def deadline(self) -> float | None:
+        """The time by which the last byte should arrive, in seconds; `None` without a deadline."""
+    @property
+    def deadline_ps(self) -> int | None:
+        """`deadline` in picoseconds."""
+    @property
+    def priority(self) -> int:
+        """The priority that the flow requests, 0 first."""
+    @property
+    def group(self) -> int:
+        """The number of its group in the experiment, from 0."""
+    @property
+    def weight(self) -> float:
+        """Its weight, for which it may pay."""
+    @property
+    def min_rate(self) -> int:
+        """Its minimum rate in bit/s, for which it may pay; 0 for best effort."""
+
+class Report:
+    """A report of a flow to the admission policy of its host, at the end of a monitor interval or when the flow is
+    delivered."""
+
+    @property
+    def id(self) -> int:
+        """The number of the flow in the run."""
+    @property
+    def now(self) -> float:
+        """The time of the report in seconds."""
+    @property
+    def now_ps(self) -> int:
+        """`now` in picoseconds."""
+    @property
+    def acked(self) -> int:
+        """Payload bytes acknowledged so far."""
+    @property
+    def remaining(self) -> int | None:
+        """Payload bytes that are not acknowledged yet; `None` for an endless flow."""
+    @property
+    def rate(self) -> int:
+        """The mean goodput since the start of the flow, in bit/s."""
+    @property
+    def retransmitted(self) -> int:
+        """Retransmitted payload bytes."""
+    @property
+    def timeouts(self) -> int:
+        """Retransmission timeouts."""
+    @property
+    def srtt(self) -> float:
+        """The smoothed round-trip time in seconds; 0 before the first sample."""
+    @property
+    def srtt_ps(self) -> int:
+        """`srtt` in picoseconds."""
+    @property
+    def elapsed(self) -> float:
+        """Time in seconds since the application started the flow; when it is delivered, its completion time."""
+    @property
+    def elapsed_ps(self) -> int:
+        """`elapsed` in picoseconds."""
+
 class Flow:
     """A flow when it starts to send."""
 

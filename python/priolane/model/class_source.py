@@ -1,4 +1,4 @@
-"""The text of a class that controls flows: its declaration, and the class that it makes.
+"""The text of a class that is a part of a scheme: its declaration, and the class that it makes.
 
 Reading a scheme parses the text and runs nothing of it; a run runs it, once in each process.
 """
@@ -6,6 +6,7 @@ Reading a scheme parses the text and runs nothing of it; a run runs it, once in 
 import ast
 import difflib
 import hashlib
+import importlib
 import inspect
 import linecache
 import sys
@@ -17,10 +18,16 @@ from typing import Any, NamedTuple
 
 from priolane._core import InputError
 
-METHODS = ("on_ack", "on_loss", "on_timeout")
-"""The methods that a class must have."""
+METHODS = {
+    "CongestionControl": {"on_ack": "ack", "on_loss": "loss", "on_timeout": "loss"},
+    "Rule": {"priority": "flow, u"},
+    "Admission": {"open": "flow, u", "on_completed": "report"},
+}
+"""The methods that a class must have, with their arguments, by the class of `priolane.scheme` that states them."""
+OPTIONAL = ("__init__", "on_recovered", "rank", "on_report", "on_aborted")
+"""Methods that a class may have."""
 _SCHEME = "priolane.scheme"
-_BASES = {"CongestionControl", "Protocol", "object", "ABC", "Generic"}
+_BASES = {*METHODS, "Protocol", "object", "ABC", "Generic"}
 
 
 class Declared(NamedTuple):
@@ -48,10 +55,13 @@ class _Class(NamedTuple):
     """Attributes with their values if these are literals, else `None`."""
 
 
-def declared(file: str, name: str, text: str, keys: Mapping[str, Any]) -> Declared:
-    """The declaration of the class `name`, whose attributes `keys` are to replace, in the text of `file`."""
+def declared(file: str, name: str, text: str, keys: Mapping[str, Any], contract: str = "CongestionControl") -> Declared:
+    """The declaration of the class `name`, whose attributes `keys` are to replace, in the text of `file`.
+
+    `contract` is the class of `priolane.scheme` whose methods it must have.
+    """
     try:
-        found = _read(file, name, text)
+        found = _read(file, name, text, contract)
         for key, value in keys.items():
             _require_attribute(name, found.defaults, key, value)
     except _Wrong as wrong:
@@ -71,7 +81,7 @@ def _require_attribute(name: str, defaults: Mapping[str, Any], key: str, value: 
 
 
 @lru_cache(maxsize=256)
-def _read(file: str, name: str, text: str) -> _Class:
+def _read(file: str, name: str, text: str, contract: str) -> _Class:
     tree = _parsed(file, text)
     if foreign := next(_foreign_imports(tree), None):
         what = f"{file}, line {foreign[0]}: it imports {foreign[1]}, whose code is not a part of the run's id"
@@ -82,13 +92,12 @@ def _read(file: str, name: str, text: str) -> _Class:
         raise _Wrong(f"{file} has no class {name!r}", f"{has}; write its name after the colon")
     lines, unknown = _with_bases(classes[name], classes)
     members = {child.name for node in lines for child in node.body if isinstance(child, ast.FunctionDef)}
-    missing = [method for method in METHODS if method not in members]
+    missing = [method for method in METHODS[contract] if method not in members]
     if missing and not unknown:
-        argument = "ack" if missing[0] == "on_ack" else "loss"
         what = f"{name} in {file} has no method {missing[0]}"
-        raise _Wrong(what, f"def {missing[0]}(self, {argument}) in the class")
+        raise _Wrong(what, f"def {missing[0]}(self, {METHODS[contract][missing[0]]}) in the class")
     attributes = _attributes(lines)
-    ecn = attributes.pop("ecn", False)
+    ecn = attributes.pop("ecn", False) if contract == "CongestionControl" else False
     if not isinstance(ecn, bool):
         raise _Wrong(f"{name}.ecn is not stated as True or False", "ecn = True in the class")
     return _Class(ecn, attributes)
@@ -169,17 +178,21 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Any]]:
             yield from _assigned(one, item)
 
 
-def loaded(file: str, name: str, text: str, keys: Mapping[str, Any]) -> type:
-    """The class `name` of `text` with `keys` as its attributes; raises `InputError` if the text cannot be run."""
+def loaded(file: str, name: str, text: str, keys: Mapping[str, Any], contract: str | None = None) -> type:
+    """The class `name` of `text` with `keys` as its attributes; raises `InputError` if the text cannot be run.
+
+    `contract` is the class of `priolane.scheme` whose methods it must have; `None` if that is not known yet.
+    """
     found = getattr(_module(file, text), name, None)
     if not isinstance(found, type):
         raise InputError(f"{file}: {name} is {type(found).__name__} and not a class once the file has run")
-    missing = [method for method in METHODS if not callable(getattr(found, method, None))]
+    methods = METHODS.get(contract or "", {})
+    missing = [method for method in methods if not callable(getattr(found, method, None))]
     if inspect.isabstract(found):
         missing += sorted(vars(found).get("__abstractmethods__", ()))
     if missing:
         raise InputError(f"{file}: {name} has no method {missing[0]}; write it in the class")
-    for method in (*METHODS, "on_recovered", "__init__"):
+    for method in (*methods, *OPTIONAL):
         function = getattr(found, method, None)
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
             raise InputError(f"{file}: {name}.{method} has `yield` or is `async`, so that a call runs none of it")
@@ -188,6 +201,12 @@ def loaded(file: str, name: str, text: str, keys: Mapping[str, Any]) -> type:
     own = {key: float(value) if isinstance(getattr(found, key), float) else value for key, value in keys.items()}
     members = {**own, "__module__": found.__module__, "__qualname__": found.__qualname__}
     return types.new_class(name, (found,), exec_body=lambda namespace: namespace.update(members))
+
+
+def own_methods(found: type, contract: str) -> list[str]:
+    """The methods that a class may have and has, other than those of the base class that states the contract."""
+    base = getattr(importlib.import_module(_SCHEME), contract)
+    return [method for method in OPTIONAL if getattr(found, method, None) not in (None, getattr(base, method, None))]
 
 
 def _module(file: str, text: str) -> types.ModuleType:

@@ -1,6 +1,6 @@
-"""The class of the transport `python` in the matrix of parts, which asks about schemes and runs none."""
+"""The classes of the parts `python` in the matrix of parts, which asks about schemes and runs none."""
 
-from priolane.scheme import Ack, CongestionControl, Flow, Loss
+from priolane.scheme import Ack, Admission, CongestionControl, Flow, Host, Loss, Report, Request, Rule
 
 
 class Constant(CongestionControl):
@@ -17,4 +17,26 @@ class Constant(CongestionControl):
         """Does nothing."""
 
     def on_timeout(self, loss: Loss) -> None:
+        """Does nothing."""
+
+
+class Level(Rule):
+    """The priority that the flow requests."""
+
+    def priority(self, flow: Request, u: float) -> int:
+        """Returns it."""
+        return flow.priority
+
+
+class Admitted(Admission):
+    """Every flow gets the priority that it requests."""
+
+    def __init__(self, host: Host) -> None:
+        """Keeps nothing."""
+
+    def open(self, flow: Request, u: float) -> int:
+        """Returns it."""
+        return flow.priority
+
+    def on_completed(self, report: Report) -> None:
         """Does nothing."""
