@@ -149,7 +149,7 @@ def test_a_rule_of_a_session_is_taken() -> None:
         ("True", "it returned True, which is not a priority"),
         ("1.0", "it returned 1.0, which is not a priority"),
         ("None", "it returned None, which is not a priority"),
-        ("flow.siez", "AttributeError: 'priolane.scheme.Request' object has no attribute 'siez'"),
+        ("flow.length", "AttributeError: 'priolane.scheme.Request' object has no attribute 'length'"),
         ("__import__('random').random()", "it imports modules by `__import__`"),
     ],
 )
