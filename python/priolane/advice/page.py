@@ -10,6 +10,7 @@ from priolane.advice.frontier import panel
 from priolane.figure.draw import draw_panel
 from priolane.figure.palette import SeriesStyles
 from priolane.report.templates import figure_script, styled
+from priolane.text.template_cache import TemplateCache
 
 _HERE = Path(__file__).parent
 
@@ -18,6 +19,7 @@ def page(advice: Advice) -> str:
     """The page's HTML."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
+        bytecode_cache=TemplateCache(_HERE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -12,6 +12,7 @@ from priolane.replay.recording import Recording
 from priolane.report.generator import GENERATOR
 from priolane.report.templates import inline, own
 from priolane.results.report import point_text
+from priolane.text.template_cache import TemplateCache
 
 _HERE = Path(__file__).parent
 # In the order in which they need each other.
@@ -23,6 +24,7 @@ def page(recording: Recording, command: str) -> str:
     made = content(recording)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
+        bytecode_cache=TemplateCache(_HERE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -86,7 +86,9 @@ def positive(table: "pa.Table", name: str, path: Path) -> "Floats":
     """A column as numbers above 0."""
     import numpy as np  # noqa: PLC0415
 
-    found: Floats = table.column(name).to_numpy().astype(np.float64)
+    column = table.column(name).combine_chunks()
+    # `to_numpy` loads pandas where that is installed.
+    found: Floats = np.full(len(column), np.nan) if column.null_count else np.from_dlpack(column).astype(np.float64)
     if not bool(np.isfinite(found).all() and (found > 0).all()):
         raise InputError(f"{path}: damaged: the column {name!r} has a value that no flow has; {_CURE}")
     return found

@@ -15,6 +15,7 @@ from priolane.report.sentences.values import NO_BREAK
 from priolane.report.sentences.words import sentence_case
 from priolane.results.numbers import short
 from priolane.results.report import Source, Verdict, point_text
+from priolane.text.template_cache import TemplateCache
 
 _TEMPLATES = Path(__file__).parent
 _MICROSECONDS = re.compile(rf"(?<=[\d\]][ {NO_BREAK}])us\b")
@@ -37,6 +38,7 @@ def _environment() -> jinja2.Environment:
     """Templates are compiled once a process: a worker makes many pages."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
+        bytecode_cache=TemplateCache(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
