@@ -8,7 +8,6 @@ bootstrapped over seeds, of which it takes five.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 from priolane.figure.numbers import exact_text
@@ -210,10 +209,11 @@ def pooled_quantile(by_seed: "Sequence[Floats]", share: float) -> Estimate:
     weights = np.array([len(whole) / len(one) for whole, one in zip(by_seed, thin, strict=True)])
     order = np.argsort(values, kind="stable")
     values, seeds = values[order], seeds[order]
-    draw = Random(1)  # noqa: S311 - the same page each time
+    # The same page each time.
+    draws = np.random.default_rng(1).integers(len(thin), size=(_RESAMPLES, len(thin)))
     found = []
-    for _ in range(_RESAMPLES):
-        drawn = np.bincount(draw.choices(range(len(thin)), k=len(thin)), minlength=len(thin))
+    for draw in draws:
+        drawn = np.bincount(draw, minlength=len(thin))
         total = np.cumsum((drawn * weights)[seeds])
         found.append(float(values[np.searchsorted(total, share * total[-1] * (1 - 1e-12))]))
     low, high = np.quantile(found, _INTERVAL)

@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from priolane.text.printable import printable
+from priolane.text.printable import is_printable, printable
 
 # The largest JSON file of results that is read, as in the compiled module.
 MOST_JSON_BYTES = 256 << 20
@@ -203,7 +203,9 @@ def parse_json(text: str) -> Any:
     deeply to be read.
     """
     try:
-        return _printable(json.loads(text, parse_constant=_refuse_constant))
+        value = json.loads(text, parse_constant=_refuse_constant)
+        # Without escapes, a text of printable characters has printable values.
+        return value if "\\" not in text and is_printable(text) else _printable(value)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
 

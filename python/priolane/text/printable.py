@@ -32,6 +32,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def is_printable(text: str) -> bool:
+    """Whether `printable` leaves `text` as it is."""
+    return _UNPRINTABLE.search(text) is None
+
+
 def printable_line(text: str) -> str:
     """`printable`, on one line: tabs and line feeds are replaced too."""
     return printable(text).translate({9: "\N{REPLACEMENT CHARACTER}", 10: "\N{REPLACEMENT CHARACTER}"})
