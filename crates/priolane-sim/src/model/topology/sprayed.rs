@@ -47,9 +47,12 @@
 //! be lower than the exact time by up to a full packet's delay on the hosts' links and the tail's on another. On paths
 //! that differ, or that join and split again, it may be lower by more.
 
+use std::cmp::Ordering;
+
 use priolane_core::ids::{HostId, LinkId};
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
+use rustc_hash::FxHashMap;
 
 use super::legs::{FlowLinkBounds, LinkBounds};
 use super::network::Topology;
@@ -101,12 +104,15 @@ impl EqualPathStages {
         let target = topology.hosts + topology.rack[dst.index()];
         let mut layer = vec![topology.hosts + topology.rack[src.index()]];
         let mut stages = Vec::new();
+        // Large networks have thousands of links in a stage.
+        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
         while layer.first().is_some_and(|&node| node != target) {
             let (mut next, mut stage) = (Vec::new(), Vec::new());
+            places.clear();
             for (from, &node) in layer.iter().enumerate() {
                 for link in topology.next_links(priolane_core::ids::NodeId(node), dst) {
                     let to = topology.links[link.index()].to.0;
-                    let place = next.iter().position(|&n| n == to).unwrap_or_else(|| {
+                    let place = *places.entry(to).or_insert_with(|| {
                         next.push(to);
                         next.len() - 1
                     });
@@ -308,39 +314,66 @@ fn fits(stage: &[LinkGroup], load: Load, by: Ps) -> bool {
 
 /// As `fits`, where each of several identical links has its first full packet `later` than the previous link, and its
 /// last one `earlier`.
+///
+/// A tail takes the time of at most one full packet, since it is no longer: with one more full packet than `n`, its link
+/// does not matter.
 fn fits_in_steps(stage: &[LinkGroup], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
-    // Full packets that the nth of several identical links can carry alone, and besides the tail.
-    let alone = |LinkGroup { full, .. }: &LinkGroup, nth: Ps| {
-        ((by - full.after - nth * earlier) - (full.from + nth * later)).max(0) / full.takes
-    };
-    let beside = |&LinkGroup { full, tail, .. }: &LinkGroup, nth: Ps, released: Ps| {
-        let (from, until) = (full.from + nth * later, by - full.after - nth * earlier);
-        let tail_from = released + tail.from;
-        let in_time = by >= tail_from + tail.takes + tail.after;
-        let tail_last = until.min(by - tail.after - tail.takes) - from;
-        let tail_first = until - from.max(tail_from + tail.takes);
-        let between = until - from - tail.takes;
-        in_time.then(|| tail_last.max(tail_first).max(between).max(0) / full.takes)
-    };
-    // Each of several identical links carries fewer packets than the previous one. Mostly the last one suffices, and
-    // the others are not evaluated.
-    let least: Ps = stage.iter().map(|lane| lane.links * alone(lane, lane.links - 1)).sum();
-    let lost_first = |released| {
-        let lost = |lane: &LinkGroup| Some(alone(lane, 0) - beside(lane, 0, released)?);
-        stage.iter().filter_map(lost).min()
-    };
-    let enough = match load.tail {
-        None => least >= load.full,
-        Some(released) => lost_first(released).is_some_and(|lost| least - lost >= load.full),
-    };
-    if enough {
-        return true;
-    }
-    let links = || stage.iter().flat_map(|lane| (0..lane.links).map(move |nth| (lane, nth)));
-    let sum: Ps = links().map(|(lane, nth)| alone(lane, nth)).sum();
+    let sum: Ps = stage.iter().map(|group| carried(group, by, later + earlier)).sum();
     let Some(released) = load.tail else { return sum >= load.full };
-    let lost = |(lane, nth)| Some(alone(lane, nth) - beside(lane, nth, released)?);
-    links().filter_map(lost).min().is_some_and(|lost| sum - lost >= load.full)
+    let has_time = |LinkGroup { tail, .. }: &&LinkGroup| by >= released + tail.from + tail.takes + tail.after;
+    // Whether the nth of several identical links carries as many full packets besides the tail as without it.
+    let is_free = |&LinkGroup { full, tail, .. }: &LinkGroup, nth: Ps| {
+        let (from, until) = (full.from + nth * later, by - full.after - nth * earlier);
+        let tail_last = until.min(by - tail.after - tail.takes) - from;
+        let tail_first = until - from.max(released + tail.from + tail.takes);
+        let between = until - from - tail.takes;
+        let beside = tail_last.max(tail_first).max(between).max(0);
+        quotient(beside, full.takes) == quotient((until - from).max(0), full.takes)
+    };
+    let mut in_time = stage.iter().filter(has_time);
+    match sum.cmp(&load.full) {
+        Ordering::Less => false,
+        Ordering::Greater => in_time.next().is_some(),
+        Ordering::Equal => in_time.any(|group| (0..group.links).any(|nth| is_free(group, nth))),
+    }
+}
+
+/// Returns the number of full packets that identical links can carry by `by`, each `step` later, or until that much
+/// earlier, than the previous one.
+fn carried(&LinkGroup { links, full, .. }: &LinkGroup, by: Ps, step: Ps) -> Ps {
+    let room = by - full.after - full.from;
+    if room < 0 {
+        return 0;
+    }
+    let used = if step == 0 { links } else { links.min(quotient(room, step) + 1) };
+    sum_of_quotients(used, full.takes, (step, room - (used - 1) * step))
+}
+
+/// Returns the sum of floor((step i + first) / divisor) for i from 0 to `count - 1`, with `step` and `first` of at least 0.
+///
+/// The sum counts the points with whole coordinates below a line. Each round takes away the whole parts of the slope and
+/// of the intercept, and exchanges the axes, as the Euclidean algorithm does.
+fn sum_of_quotients(count: Ps, divisor: Ps, (step, first): (Ps, Ps)) -> Ps {
+    let (mut count, mut divisor, mut step, mut first, mut sum) = (count, divisor, step, first, 0);
+    loop {
+        sum += (count - 1) * count / 2 * quotient(step, divisor) + count * quotient(first, divisor);
+        (step, first) =
+            (step - quotient(step, divisor) * divisor, first - quotient(first, divisor) * divisor);
+        let top = step * count + first;
+        if top < divisor {
+            return sum;
+        }
+        let height = quotient(top, divisor);
+        (count, first, divisor, step) = (height, top - height * divisor, step, divisor);
+    }
+}
+
+/// Returns `a / b`, both of at least 0, `b` above 0. Most times are below 2^63, where a division is ten times as fast.
+fn quotient(a: Ps, b: Ps) -> Ps {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => Ps::from(a / b),
+        _ => a / b,
+    }
 }
 
 #[cfg(test)]

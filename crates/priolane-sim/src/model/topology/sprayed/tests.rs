@@ -248,3 +248,64 @@ fn long_flows_are_cheap_and_saturate_instead_of_wrapping() {
     let slow = paths([(1, 1), (1, 1)], &[[(1, 1), (1, 1)], [(1, 1), (1, 1)]]);
     assert_eq!(of(&slow, u64::MAX / 2), Span(u64::MAX));
 }
+
+/// As `fits_in_steps`, link by link.
+fn fits_link_by_link(stage: &[LinkGroup], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
+    let alone = |LinkGroup { full, .. }: &LinkGroup, nth: Ps| {
+        ((by - full.after - nth * earlier) - (full.from + nth * later)).max(0) / full.takes
+    };
+    let beside = |&LinkGroup { full, tail, .. }: &LinkGroup, nth: Ps, released: Ps| {
+        let (from, until) = (full.from + nth * later, by - full.after - nth * earlier);
+        let tail_from = released + tail.from;
+        let in_time = by >= tail_from + tail.takes + tail.after;
+        let tail_last = until.min(by - tail.after - tail.takes) - from;
+        let tail_first = until - from.max(tail_from + tail.takes);
+        let between = until - from - tail.takes;
+        in_time.then(|| tail_last.max(tail_first).max(between).max(0) / full.takes)
+    };
+    let links = || stage.iter().flat_map(|group| (0..group.links).map(move |nth| (group, nth)));
+    let sum: Ps = links().map(|(group, nth)| alone(group, nth)).sum();
+    let Some(released) = load.tail else { return sum >= load.full };
+    let lost = |(group, nth)| Some(alone(group, nth) - beside(group, nth, released)?);
+    links().filter_map(lost).min().is_some_and(|lost| sum - lost >= load.full)
+}
+
+#[test]
+fn groups_of_links_fit_as_their_links_do_one_by_one() {
+    let mut rng = Stream::new(3, Purpose::Paths, 0);
+    let mut answers = [0; 2];
+    for round in 0..200_000 {
+        let mut draw = |most: u64| Ps::from(rng.below(most));
+        // Times of a few units meet exactly; those of hours exceed 64 bits in sums.
+        let unit: Ps = [1, 1, 1_000, 1 << 60][round % 4];
+        let group = |draw: &mut dyn FnMut(u64) -> Ps| {
+            let full =
+                Crossing { takes: unit * (1 + draw(12)), from: unit * draw(30), after: unit * draw(30) };
+            let tail = Crossing {
+                takes: (full.takes - draw(5)).max(1),
+                from: full.from - unit.min(full.from) * draw(2),
+                after: full.after - unit.min(full.after) * draw(2),
+            };
+            LinkGroup { links: 1 + draw(9), full, tail }
+        };
+        let stage: Vec<LinkGroup> = (0..1 + draw(3)).map(|_| group(&mut draw)).collect();
+        let tail = (draw(3) > 0).then(|| unit * draw(40));
+        let load = Load { full: 1 + draw(20), tail, first: unit * draw(4), last: unit * draw(4) };
+        let (by, steps) = (unit * draw(150), [(load.first, 0), (0, load.last)][round / 4 % 2]);
+        let expected = fits_link_by_link(&stage, load, (by, steps));
+        assert_eq!(fits_in_steps(&stage, load, (by, steps)), expected, "{stage:?} {load:?} {by} {steps:?}");
+        answers[usize::from(expected)] += 1;
+    }
+    assert!(answers.iter().all(|&count| count > 20_000), "{answers:?}");
+}
+
+#[test]
+fn quotients_add_up_as_one_by_one() {
+    let mut rng = Stream::new(5, Purpose::Paths, 0);
+    for _ in 0..100_000 {
+        let mut draw = |most: u64| Ps::from(rng.below(most));
+        let (count, divisor, step, first) = (draw(40), 1 + draw(50), draw(120), draw(400));
+        let expected: Ps = (0..count).map(|i| (step * i + first) / divisor).sum();
+        assert_eq!(sum_of_quotients(count, divisor, (step, first)), expected);
+    }
+}
