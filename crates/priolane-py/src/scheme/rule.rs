@@ -12,9 +12,10 @@ use priolane_core::assign::by_flow::Rule;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::file_code::{CodeFailure, FileCode};
 use priolane_core::flows::FlowList;
-use priolane_core::ids::Class as Priority;
+use priolane_core::ids::{Class as Priority, FlowId};
 use priolane_core::keys::{KeyConflict, Keys};
 use priolane_core::part::Part;
+use priolane_core::units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -41,6 +42,19 @@ pub(crate) struct RuleClass {
     pub(crate) code: ClassCode,
 }
 
+/// The exception of a call for a flow.
+struct FailedCall {
+    error: PyErr,
+    flow: FlowId,
+    at: Time,
+}
+
+impl FailedCall {
+    fn of(error: PyErr, flow: &FlowSpec) -> Self {
+        Self { error, flow: flow.id, at: flow.start }
+    }
+}
+
 impl RuleClass {
     /// Returns the priorities of `flows`, each with its random number.
     ///
@@ -51,14 +65,19 @@ impl RuleClass {
         py: Python<'_>,
         class: &Class,
         flows: &[(FlowSpec, f64)],
-    ) -> Result<Vec<Priority>, (PyErr, FlowSpec)> {
+    ) -> Result<Vec<Priority>, FailedCall> {
         let Some(&(first, _)) = flows.first() else { return Ok(Vec::new()) };
         // Nothing that the text keeps reaches the next list of flows.
         class.unload();
-        let rule = class.object(py).and_then(|class| class.call0()).map_err(|error| (error, first))?;
+        let rule = class
+            .object(py)
+            .and_then(|class| class.call0())
+            .map_err(|error| FailedCall::of(error, &first))?;
         let priority_of = |&(flow, u): &(FlowSpec, f64)| {
             let answer = rule.call_method1(intern!(py, "priority"), (Request(flow), u));
-            answer.and_then(|answer| priority(&answer, self.levels)).map_err(|error| (error, flow))
+            answer
+                .and_then(|answer| priority(&answer, self.levels))
+                .map_err(|error| FailedCall::of(error, &flow))
         };
         flows.iter().map(priority_of).collect()
     }
@@ -72,7 +91,7 @@ impl RuleClass {
         py: Python<'_>,
         class: &Class,
         flows: &[(FlowSpec, f64)],
-    ) -> Result<Vec<Priority>, (PyErr, FlowSpec)> {
+    ) -> Result<Vec<Priority>, FailedCall> {
         let once = self.priorities(py, class, flows)?;
         let again = self.priorities(py, class, flows)?;
         let Some(place) = std::iter::zip(&once, &again).position(|(one, other)| one != other) else {
@@ -83,7 +102,7 @@ impl RuleClass {
              `u`, and read no clock and no file",
             once[place], again[place]
         );
-        Err((wrong(what), flows[place].0))
+        Err(FailedCall::of(wrong(what), &flows[place].0))
     }
 }
 
@@ -109,12 +128,12 @@ impl Rule for RuleClass {
                 let mut priorities = priorities.into_iter();
                 flows.edit_all(|flow| flow.class = priorities.next().unwrap_or(flow.class));
             }
-            Err((error, flow)) => failure::keep(Raised {
+            Err(FailedCall { error, flow, at }) => failure::keep(Raised {
                 error,
                 call: format!("{}.priority", class.name.class),
                 file: class.name.file(),
-                at: flow.start,
-                flow: flow.id,
+                at,
+                flow,
             }),
         }
     }
