@@ -63,7 +63,7 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc", "sflow", "tshark"]
-    assert [line.split()[0] for line in lines] == ["format", *names]
+    assert [line.split()[0] for line in lines] == ["format", *names, "sizes"]
     assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
 
 
@@ -101,6 +101,10 @@ def test_a_recording_says_what_it_shows_less_exactly(tmp_path: Path, capsys: pyt
         (["yaps", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for the format yaps"),
         (["yaps", "yaps_nine.txt", "--start", "soon"], "Use a time"),
         (["yaps", "yaps_nine.txt", "--hosts", "70000"], "2 to 65536"),
+        (["yaps", "yaps_nine.txt", "--unit", "bytes"], "--unit has no meaning for the format yaps"),
+        (["sizes", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for the format sizes"),
+        (["sizes", "yaps_nine.txt"], "the row has 9 columns"),
+        (["hpcc", "hpcc_flow.txt", "--bond", "sum"], "--bond has no meaning without --topology"),
         ([], "import what?"),
     ],
 )

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use priolane_workload::flow_list::{self, OptionalColumn, Writer};
-use priolane_workload::import::{self, Format, Options, Source};
+use priolane_workload::import::{self, Bond, Format, Options, Source};
 
 fuzz_target!(|text: &[u8]| {
     let guessed = import(text, None);
@@ -15,7 +15,9 @@ fuzz_target!(|text: &[u8]| {
             assert_eq!(stated.as_ref().map(|(of, rows)| (of, rows)), Some((of, rows)));
         }
     }
-    let _ = import::read_topology(&mut &*text, "t.txt");
+    for bond in [None, Some(Bond::Sum), Some(Bond::First)] {
+        let _ = import::read_topology(&mut &*text, "t.txt", bond);
+    }
 });
 
 /// The format and rows of what is imported, which come back from their list; `None` if it is refused.

@@ -205,11 +205,22 @@ fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
     let request: Request = self::request(request)?;
-    let report = py.detach(|| import::import_files(&request)).map_err(|failure| match failure {
+    response(&py.detach(|| import::import_files(&request)).map_err(import_error)?)
+}
+
+/// Converts a size table of another program; writes the table and a report, and returns the report.
+#[pyfunction]
+fn import_sizes(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request: import::size_tables::Request = self::request(request)?;
+    response(&py.detach(|| import::size_tables::import_sizes(&request)).map_err(import_error)?)
+}
+
+/// Converts the failure of an import to an exception.
+fn import_error(failure: import::Failure) -> PyErr {
+    match failure {
         import::Failure::Input(error) => input_error(error),
         failure @ import::Failure::Output { .. } => PyOSError::new_err(failure.to_string()),
-    })?;
-    response(&report)
+    }
 }
 
 /// Returns the first `flows` flows of `bench_side`'s scenario, in the format that other simulators read.
@@ -462,6 +473,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(channels, module)?)?;
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(import_sizes, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_agent, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;

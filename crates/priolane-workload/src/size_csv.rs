@@ -9,11 +9,14 @@
 //! ```
 
 use std::io::Read;
+use std::path::Path;
 
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution, SizeError};
 use priolane_source::{InputError, open};
 
 use priolane_source::csv::{Columns, Header, Lines, shown};
+
+use crate::import::size_tables;
 
 /// Maximum size of a table, in bytes.
 pub const MAX_TABLE: usize = 1024 * 1024;
@@ -98,8 +101,9 @@ fn table(
     if text.len() > MAX_TABLE {
         return Err(lines.whole("the table is larger than 1 MiB", "fewer rows"));
     }
-    let header = Header::read(&mut lines, columns, &|_| None)?;
-    let (mut points, mut numbers, mut line) = (Vec::new(), Vec::new(), String::new());
+    let header = Header::read(&mut lines, columns, &|_| None).map_err(|error| foreign(file, text, error))?;
+    let mut rows = PlacedRows::new(file, columns.names[0]);
+    let mut line = String::new();
     while lines.next(&mut line)? {
         let row = header.row(&lines, &line)?;
         let number = |column: usize| {
@@ -108,15 +112,55 @@ fn table(
                 lines.error(columns.names[column], what, "a plain number such as 10000 or 0.15")
             })
         };
-        points.push(Point { bytes: number(0)?, cdf: number(1)? });
-        numbers.push(lines.number());
+        rows.push(Point { bytes: number(0)?, cdf: number(1)? }, lines.number());
     }
-    SizeDistribution::new(points, interpolation).map_err(|error| {
-        let Blame { row, key, fix } = blame(error);
-        let line = row.map_or(numbers.last(), |row| numbers.get(row)).copied();
-        let key = if key == COLUMNS.names[0] { columns.names[0] } else { key };
-        InputError::new(file, line, key, what(error), fix)
-    })
+    rows.distribution(interpolation)
+}
+
+/// Adds the command that converts a table to the error of a header, if the table is one of another program.
+fn foreign(file: &str, text: &[u8], error: InputError) -> InputError {
+    if !size_tables::is_foreign(text) {
+        return error;
+    }
+    let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    let what = "the table has no header `bytes,cdf`, as tables of other programs";
+    let fix =
+        format!("Run `priolane import sizes {file} -o {name}.sizes.csv` and name the file that it writes");
+    InputError::new(file, error.line, "", what, fix)
+}
+
+/// Rows of a table, each with its line in the file.
+pub(crate) struct PlacedRows<'a> {
+    file: &'a str,
+    /// The name of sizes in messages.
+    size: &'static str,
+    points: Vec<Point>,
+    numbers: Vec<usize>,
+}
+
+impl<'a> PlacedRows<'a> {
+    pub(crate) fn new(file: &'a str, size: &'static str) -> Self {
+        Self { file, size, points: Vec::new(), numbers: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, point: Point, line: usize) {
+        self.points.push(point);
+        self.numbers.push(line);
+    }
+
+    /// Returns the distribution of the rows.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the rows, at its line.
+    pub(crate) fn distribution(self, interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
+        let Self { file, size, points, numbers } = self;
+        SizeDistribution::new(points, interpolation).map_err(|error| {
+            let Blame { row, key, fix } = blame(error);
+            let line = row.map_or(numbers.last(), |row| numbers.get(row)).copied();
+            let key = if key == COLUMNS.names[0] { size } else { key };
+            InputError::new(file, line, key, what(error), fix)
+        })
+    }
 }
 
 /// Reads a file up to just above the size limit.

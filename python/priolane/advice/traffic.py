@@ -119,9 +119,7 @@ class Traffic:
             "name": GROUP,
             "hosts": "*",
             "app": "poisson",
-            "sizes": {"csv": str(Path(sizes).resolve()), "interpolation": "linear"}
-            if sizes.endswith(".csv")
-            else sizes,
+            "sizes": _sizes(sizes),
             "load": {"of": "host", "counts": "payload", "value": self.load or LOAD},
         }
         keys = {
@@ -137,6 +135,13 @@ class Traffic:
         except InputError as error:
             raise InputError(_about(str(error), sizes, fabric)) from None
         return flow_list(Path(f"{self.name}.csv"), BytesIO(text.encode()), [GROUP])
+
+
+def _sizes(name: str) -> object:
+    """The sizes of a shipped table, or of a file, which is found from the current directory."""
+    if "." in name or "/" in name or Path(name).is_file():
+        return {"csv": str(Path(name).resolve()), "interpolation": "linear"}
+    return name
 
 
 def _needed(first: FlowList, fabric: Fabric, goals: Sequence[Goal]) -> int:

@@ -1,4 +1,4 @@
-"""`priolane import`: flow lists of other tools as flow lists of priolane."""
+"""`priolane import`: flow lists, size tables and results of other tools as those of priolane."""
 
 import argparse
 import json
@@ -7,30 +7,42 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.cli import arguments, show
+from priolane.cli import arguments, import_sizes, show
 
 _PS_PER_S = 1e12
+# The options of flow lists.
+_PATHS = ("file", "out", "topology", "sizes")
+_PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling")
+# Formats of files that are no flow lists, and what imports them.
+_OTHERS = {"sizes": import_sizes}
 # A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("format", nargs="?", metavar="FORMAT", help="auto, or one that --list shows")
+    command.add_argument("format", nargs="?", metavar="FORMAT", help="auto (flow lists), or one that --list shows")
     command.add_argument("file", nargs="?", type=Path, metavar="FILE")
     command.add_argument("--list", action="store_true", help="the formats, one line each")
     command.add_argument(
-        "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list; its hosts go beside it"
+        "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list, or what becomes of another file"
     )
     command.add_argument("--hosts", type=_count, metavar="N", help="hosts of the network: more are folded onto them")
     command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
+    command.add_argument(
+        "--bond",
+        choices=("sum", "first"),
+        help="--topology: hosts with several links have one of the summed rate, or the first",
+    )
     command.add_argument("--sizes", type=Path, metavar="OUT.csv", help="also write a size table of the flows")
     command.add_argument("--start", metavar="TIME", help="when the first flow starts, or `keep` (default: 0)")
     command.add_argument("--spread", metavar="TIME", help="spread flows of one instant evenly over this time")
-    command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps: bytes of a packet (default: 1460)")
+    command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
     command.add_argument("--megabyte", type=_count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
     command.add_argument("--gap", metavar="TIME", help="logs, captures: longest gap within a flow (default: 15s)")
     command.add_argument("--sampling", type=_count, metavar="N", help="nfdump: one packet in N was seen (default: 1)")
+    for other in _OTHERS.values():
+        other.add(command)
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.set_defaults(execute=execute)
 
@@ -39,10 +51,14 @@ def execute(chosen: argparse.Namespace) -> int:
     """Imports the file, then says what became of the flows."""
     if chosen.list:
         formats = json.loads(_core.catalogue())["formats"]
-        show.table(["format", "about"], [[entry["name"], entry["summary"]] for entry in formats])
+        rows = [[entry["name"], entry["summary"]] for entry in formats]
+        show.table(["format", "about"], [*rows, *([name, other.ABOUT] for name, other in _OTHERS.items())])
         return 0
     if chosen.format is None or chosen.file is None or chosen.out is None:
         raise InputError("import what? FORMAT FILE -o OUT.csv; `priolane import --list` shows the formats")
+    _refuse_foreign(chosen)
+    if chosen.format in _OTHERS:
+        return _OTHERS[chosen.format].execute(chosen)
     report = json.loads(_core.import_flows(json.dumps(_request(chosen))))
     if chosen.json:
         show.json_lines(report, indent=2)
@@ -51,10 +67,22 @@ def execute(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_foreign(chosen: argparse.Namespace) -> None:
+    """Raises `InputError` for an option that has no meaning for the format."""
+    own = {name: set(other.OPTIONS) for name, other in _OTHERS.items()}
+    flows = set(_PATHS + _PLAIN) - {"file", "format", "out"}
+    meant = own.get(chosen.format, flows)
+    for option in sorted(flows.union(*own.values()) - meant):
+        if getattr(chosen, option) is not None:
+            key = f"--{option.replace('_', '-')}"
+            raise InputError(
+                f"{key} has no meaning for the format {chosen.format}. Use another format, or remove {key}"
+            )
+
+
 def _request(chosen: argparse.Namespace) -> dict[str, Any]:
-    paths = {key: str(value) for key in ("file", "out", "topology", "sizes") if (value := getattr(chosen, key))}
-    plain = ("format", "hosts", "start", "spread", "mss", "megabyte", "gap", "sampling")
-    return paths | {key: value for key in plain if (value := getattr(chosen, key)) is not None}
+    paths = {key: str(value) for key in _PATHS if (value := getattr(chosen, key))}
+    return paths | {key: value for key in _PLAIN if (value := getattr(chosen, key)) is not None}
 
 
 def _present(report: dict[str, Any]) -> None:

@@ -198,7 +198,9 @@ fn damaged_schemes_are_read_or_refused() {
 /// Imports a text; what is left of it is a list that can be read.
 fn read_import(text: &str) -> Result<(), InputError> {
     if text.starts_with("5 1 4") {
-        return import::read_topology(&mut text.as_bytes(), "t.txt").map(drop);
+        let bonds = [None, Some(import::Bond::Sum), Some(import::Bond::First)];
+        let read = bonds.map(|bond| import::read_topology(&mut text.as_bytes(), "t.txt", bond).map(drop));
+        return read.into_iter().collect();
     }
     let source = import::Source { file: "x.txt", format: None, network: None };
     let (imported, _) = import::read(text.as_bytes(), source, &import::Options::default())?;

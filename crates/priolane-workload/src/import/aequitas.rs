@@ -32,7 +32,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         };
         let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
         let start = into.time(lines, start, 12)?;
-        into.take(lines, ParsedFlow { src, dst, bytes, start, class, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class, coflow: None })?;
     }
     Ok(())
 }

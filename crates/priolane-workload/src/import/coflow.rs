@@ -103,7 +103,10 @@ fn coflow(
         let count = mappers.len() as u64;
         for (nth, &src) in (0..).zip(&mappers) {
             let bytes = bytes / count + u64::from(nth < bytes % count);
-            into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: CoflowId::new(id) })?;
+            into.take(
+                lines,
+                ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: CoflowId::new(id) },
+            )?;
         }
         if mappers.is_empty() {
             into.drop("the reducer has no mappers", bytes);

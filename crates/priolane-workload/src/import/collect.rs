@@ -45,18 +45,26 @@ pub(super) struct End(pub(super) u32);
 pub(super) struct ParsedFlow {
     pub(super) src: End,
     pub(super) dst: End,
-    pub(super) bytes: u64,
+    /// Bytes; `None` for a flow without end.
+    pub(super) size: Option<u64>,
     /// Picoseconds on the file's clock.
     pub(super) start: u128,
     pub(super) class: u8,
     pub(super) coflow: Option<CoflowId>,
 }
 
+impl ParsedFlow {
+    /// Returns the bytes of the flow, 0 if it has no end.
+    pub(super) fn bytes(&self) -> u64 {
+        self.size.unwrap_or(0)
+    }
+}
+
 /// A collected flow, with its start relative to that of the first row.
 #[derive(Clone, Copy, Debug)]
 struct StoredFlow {
     start: i64,
-    bytes: u64,
+    size: Option<u64>,
     src: End,
     dst: End,
     coflow: Option<CoflowId>,
@@ -167,10 +175,10 @@ impl<'a> Collector<'a> {
 
     /// Returns why a flow cannot be listed, if it cannot.
     pub(super) fn fault(found: &ParsedFlow) -> Option<&'static str> {
-        if found.bytes == 0 {
+        if found.size == Some(0) {
             return Some("no bytes");
         }
-        if found.bytes > MAX_BYTES as u64 {
+        if found.bytes() > MAX_BYTES as u64 {
             return Some("more than 2^47 bytes");
         }
         if found.src == found.dst { Some("source and destination are the same host") } else { None }
@@ -193,15 +201,15 @@ impl<'a> Collector<'a> {
     /// Adds a flow and returns its index, or drops it because of its [`Self::fault`].
     pub(super) fn take(&mut self, lines: &Text<'_>, found: ParsedFlow) -> Result<Option<usize>, InputError> {
         if let Some(reason) = Self::fault(&found) {
-            self.drop(reason, found.bytes);
+            self.drop(reason, found.bytes());
             return Ok(None);
         }
         if self.held.len() == MAX_IMPORTED {
             return Err(too_many(lines));
         }
         let start = self.relative(lines, found.start)?;
-        let ParsedFlow { src, dst, bytes, class, coflow, .. } = found;
-        self.held.push(StoredFlow { start, bytes, src, dst, coflow, class });
+        let ParsedFlow { src, dst, size, class, coflow, .. } = found;
+        self.held.push(StoredFlow { start, size, src, dst, coflow, class });
         Ok(Some(self.held.len() - 1))
     }
 
@@ -300,7 +308,9 @@ impl<'a> Collector<'a> {
         let (kept, local): (Vec<StoredFlow>, Vec<StoredFlow>) = std::mem::take(&mut self.held)
             .into_iter()
             .partition(|held| hosts.of(held.src) != hosts.of(held.dst));
-        local.iter().for_each(|held| self.drop("source and destination fold onto one host", held.bytes));
+        local
+            .iter()
+            .for_each(|held| self.drop("source and destination fold onto one host", held.size.unwrap_or(0)));
         self.held = kept;
         Ok(())
     }
@@ -379,7 +389,7 @@ impl StoredFlow {
             id,
             src: hosts.of(self.src),
             dst: hosts.of(self.dst),
-            size: Some(self.bytes),
+            size: self.size,
             start,
             class: self.class,
             deadline: None,

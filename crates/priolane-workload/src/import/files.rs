@@ -2,23 +2,24 @@
 //! renamed.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use priolane_source::{FLOW_LIST_LIMIT, InputError, NewDirectory, SIZE_LIMIT, open, read_text};
+use priolane_source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
 use serde::Deserialize;
 
 use priolane_core::units::{Span, Time};
 use priolane_sim::topology::text;
 
+use super::bonds::Bond;
 use super::collect::MAX_HOSTS;
 use super::format::Format;
 use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
-use super::leftovers;
 use super::options::{Options, Start};
+use super::pending::{Failure, Pending};
 use super::read::{Source, read};
-use super::replaced::{Earlier, sha256};
+use super::replaced::Earlier;
 use super::report::Report;
 use super::sizes::SizeTable;
 use crate::context::LATEST_START;
@@ -40,6 +41,9 @@ pub struct Request {
     /// A `topology.txt` of HPCC.
     #[serde(default)]
     pub topology: Option<PathBuf>,
+    /// What becomes of hosts of the topology that have several links; default: an error.
+    #[serde(default)]
+    pub bond: Option<Bond>,
     /// A size table to write.
     #[serde(default)]
     pub sizes: Option<PathBuf>,
@@ -63,22 +67,6 @@ pub struct Request {
     pub sampling: Option<u32>,
 }
 
-/// The reason why an import failed. No file was changed, unless the disk failed while complete files were renamed.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The input is wrong.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// A file could not be written.
-    #[error("{path}: cannot be written: {error}")]
-    Output {
-        /// The file.
-        path: String,
-        /// The error.
-        error: io::Error,
-    },
-}
-
 /// Imports a file and writes the requested files.
 ///
 /// # Errors
@@ -86,14 +74,22 @@ pub enum Failure {
 pub fn import_files(request: &Request) -> Result<Report, Failure> {
     let options = options(request)?;
     let format = format(&request.format)?;
+    if request.bond.is_some() && request.topology.is_none() {
+        let what = "--bond has no meaning without --topology";
+        return Err(InputError::new("--bond", None, "", what, "--topology FILE, or remove --bond").into());
+    }
     let paths = Paths::of(request)?;
     let earlier = paths.refuse_foreign(request)?;
-    let network = request.topology.as_deref().map(network).transpose()?;
+    let network = request.topology.as_deref().map(|path| network(path, request.bond)).transpose()?;
     let shown = request.file.display().to_string();
     let source = Source { file: &shown, format, network: network.as_ref() };
     let (imported, guess) = read(BufReader::new(open(&request.file, &shown)?), source, &options)?;
     let mut report = Report::new(&shown, &guess, &imported);
     report.sha256 = earlier.kept();
+    if request.sizes.is_some() && imported.rows.iter().all(|row| row.flow.size.is_none()) {
+        let what = "no flow of the file has an end, so there are no sizes";
+        return Err(InputError::new(shown, None, "--sizes", what, "Remove --sizes").into());
+    }
     let sizes = request.sizes.as_ref().map(|_| SizeTable::of(&imported.rows, &shown));
     report.sizes = sizes.as_ref().map(|table| table.report);
     report.outputs.flows = paths.flows.display().to_string();
@@ -124,10 +120,10 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn network(path: &Path) -> Result<Network, InputError> {
+fn network(path: &Path, bond: Option<Bond>) -> Result<Network, InputError> {
     let shown = path.display().to_string();
     let text = read_text(path, &shown, 64 * SIZE_LIMIT)?;
-    let network = read_topology(&mut text.as_bytes(), &shown)?;
+    let network = read_topology(&mut text.as_bytes(), &shown, bond)?;
     if network.text.len() as u64 > SIZE_LIMIT {
         let what = "the topology would be larger than 1 MiB, more than experiments read";
         return Err(InputError::new(shown, None, "", what, "a fat_tree or leaf_spine of the same size"));
@@ -167,7 +163,11 @@ fn options(request: &Request) -> Result<Options, InputError> {
     })
 }
 
-fn within(flag: &str, given: Option<u32>, (least, most): (u32, u32)) -> Result<Option<u32>, InputError> {
+pub(super) fn within(
+    flag: &str,
+    given: Option<u32>,
+    (least, most): (u32, u32),
+) -> Result<Option<u32>, InputError> {
     match given {
         Some(number) if !(least..=most).contains(&number) => Err(InputError::new(
             flag,
@@ -247,7 +247,7 @@ impl Paths {
 }
 
 /// Returns `x.hosts.csv` for `x.csv`.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
     name.push(ending);
     path.with_file_name(name)
@@ -268,64 +268,4 @@ fn list(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
 fn names(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
     writeln!(out, "name,host")?;
     imported.names.iter().try_for_each(|(name, host)| writeln!(out, "{name},{}", host.0))
-}
-
-/// Files written to temporary paths; removed unless they are renamed.
-#[derive(Default)]
-struct Pending {
-    /// Temporary and final paths.
-    files: Vec<(PathBuf, PathBuf)>,
-    /// Their directories, which are removed after the temporary files if they are empty.
-    folders: Vec<NewDirectory>,
-}
-
-impl Pending {
-    /// Writes a file to a temporary path; returns its SHA-256.
-    fn add(
-        &mut self,
-        path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<String, Failure> {
-        let fail = |error| Failure::Output { path: path.display().to_string(), error };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        if let Some(folder) = path.parent() {
-            self.folders.push(NewDirectory::create(folder).map_err(fail)?);
-        }
-        let file = leftovers::create(&temporary, path).map_err(fail)?;
-        self.files.push((temporary.clone(), path.to_owned()));
-        let mut out = BufWriter::new(file);
-        write(&mut out).map_err(fail)?;
-        let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
-        file.sync_all().map_err(fail)?;
-        sha256(&temporary).map_err(fail)
-    }
-
-    /// Returns the size in bytes of the last file written.
-    fn last_size(&self) -> Result<u64, Failure> {
-        let size = |(temporary, path): &(PathBuf, PathBuf)| {
-            let fail = |error| Failure::Output { path: path.display().to_string(), error };
-            std::fs::metadata(temporary).map(|data| data.len()).map_err(fail)
-        };
-        self.files.last().map_or(Ok(0), size)
-    }
-
-    /// Renames all complete files to their final paths, one after the other. Removes those that could not be
-    /// renamed.
-    fn keep(mut self) -> Result<(), Failure> {
-        while let Some((temporary, path)) = self.files.first() {
-            std::fs::rename(temporary, path)
-                .map_err(|error| Failure::Output { path: path.display().to_string(), error })?;
-            self.files.remove(0);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        for (temporary, _) in &self.files {
-            let _ = std::fs::remove_file(temporary);
-        }
-    }
 }

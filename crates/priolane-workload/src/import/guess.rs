@@ -2,7 +2,7 @@
 
 use super::collect::digits;
 use super::format::Format;
-use super::{decimal, nfdump, sflow, tshark, vpc};
+use super::{decimal, hpcc_topology, nfdump, sflow, size_tables, tshark, vpc};
 
 /// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +52,17 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     if vpc::is_default_record(first) {
         return found(Format::Vpc, "fourteen fields, the last of which is a log status");
     }
+    if vpc::is_record(first) {
+        return found(Format::Vpc, "an action and a log status");
+    }
     if first.starts_with("Nodes") {
         return Ok(htsim(&lines));
     }
-    of_numbers(&lines)
+    of_numbers(head, &lines)
 }
+
+const TOPOLOGY: &str =
+    "it looks like the topology of an ns-3 RDMA simulation: give it with --topology, beside its flows";
 
 fn found(format: Format, from: &'static str) -> Result<Guess, &'static str> {
     Ok(Guess { format, from: Some(from) })
@@ -79,7 +85,7 @@ fn htsim(lines: &[&str]) -> Guess {
 }
 
 /// Detects formats that consist of numbers only, by the count of numbers per line.
-fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
+fn of_numbers(head: &[u8], lines: &[&str]) -> Result<Guess, &'static str> {
     let number = |word: &str| decimal::scaled(word, 0).is_some();
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let first = words(lines[0]);
@@ -87,6 +93,9 @@ fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
     let cells: Vec<&str> = lines[0].split(',').map(str::trim).collect();
     if cells.len() == 5 && (cells.iter().all(|cell| number(cell)) || cells[0] == "priority") {
         return found(Format::Aequitas, "five numbers between commas");
+    }
+    if lines.iter().any(|line| hpcc_topology::is_link(line)) {
+        return Err(TOPOLOGY);
     }
     if !first.iter().all(|word| number(word)) {
         return Err("its first lines have no known format");
@@ -97,9 +106,10 @@ fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
         (2, _) if whole && second.iter().any(|word| word.contains(':')) => {
             found(Format::Coflow, "numbers of ports and coflows, then reducers as port:MB")
         }
-        (3, _) if whole => Err(
-            "it looks like the topology of an ns-3 RDMA simulation: give it with --topology, beside its flows",
-        ),
+        (1..=3, 2 | 3) if size_tables::is_foreign(head) => {
+            Err("it looks like a size table: `priolane import sizes FILE -o sizes.csv` converts it")
+        }
+        (3, _) if whole => Err(TOPOLOGY),
         (5, _) => found(Format::Yaps, "five numbers a line, as YAPS prints with GEN_ONLY"),
         (8, _) => found(Format::Yaps, "eight numbers a line, as YAPS writes"),
         (9, _) => found(Format::Yaps, "nine numbers a line, as YAPS reads"),

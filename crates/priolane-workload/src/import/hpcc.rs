@@ -7,12 +7,12 @@
 //! ```
 //!
 //! The number of flows, then `src dst pg dport bytes start_s`. `pg` and `dport` are ignored. With the topology,
-//! hosts are its nodes that are not switches, in order; without it, node k is host k. Rows beyond the stated number
-//! are dropped, because the simulator never reads them.
+//! hosts are its nodes that are not switches, in order; without it, node k is host k. Rows and text beyond the stated
+//! number of rows are dropped, because the simulator never reads them.
 
 use priolane_source::InputError;
 
-use super::collect::{Collector, ParsedFlow, whole};
+use super::collect::{Collector, ParsedFlow, digits, whole};
 use super::hpcc_topology::Network;
 use super::options::Text;
 
@@ -23,6 +23,7 @@ pub(super) fn read(
 ) -> Result<(), InputError> {
     if let Some(network) = network {
         into.set_hosts(network.hosts.clone());
+        into.notes.extend(network.notes.iter().cloned());
     } else {
         into.notes.push("there is no topology, so node k is host k".to_owned());
     }
@@ -31,21 +32,35 @@ pub(super) fn read(
         return Err(lines.whole("the file is empty", "Begin with the number of flows"));
     }
     let stated = whole(lines, &line, "a number of flows")?;
+    let mut text = 0u64;
     while lines.next(&mut line)? {
         let cells: Vec<&str> = line.split_whitespace().collect();
         let &[src, dst, _, _, bytes, start] = &cells[..] else {
+            if into.rows >= stated {
+                text += 1;
+                continue;
+            }
             let what = format!("the row has {} numbers", cells.len());
             return Err(lines.error("", what, "src dst pg dport bytes start_s"));
         };
-        into.rows += 1;
-        let bytes = whole(lines, bytes, "a number of bytes")?;
-        if into.rows > stated {
-            into.drop("the flow is beyond the number in the first line", bytes);
+        if into.rows >= stated {
+            match digits(bytes) {
+                Some(bytes) if digits(src).is_some() && digits(dst).is_some() => {
+                    into.rows += 1;
+                    into.drop("the flow is beyond the number in the first line", bytes);
+                }
+                _ => text += 1,
+            }
             continue;
         }
+        into.rows += 1;
+        let bytes = whole(lines, bytes, "a number of bytes")?;
         let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
         let start = into.time(lines, start, 12)?;
-        into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: None })?;
+    }
+    if text > 0 {
+        into.notes.push(format!("{text} lines of text after the stated number of flows were dropped"));
     }
     if into.rows < stated {
         let what = format!("the first line states {stated} flows, but there are {}", into.rows);

@@ -9,7 +9,10 @@
 //! ```
 //!
 //! Numbers of nodes, switches and links; the switches; `a b rate delay error_rate` per link. An error rate is used
-//! as the packet loss probability.
+//! as the packet loss probability. Lines after the stated number of links are dropped, because the simulators never read
+//! them. As ns-3 reads them, rates without a unit are bits per second and delays without one are seconds.
+//!
+//! Relatives have more numbers in the first line ([`Counts`]).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,7 +22,9 @@ use priolane_sim::topology::{TopologyError, file};
 use priolane_source::InputError;
 use priolane_source::csv::Lines;
 
-use super::collect::{MAX_HOSTS, whole};
+use super::bonds::{self, Bond, Link, Node};
+use super::collect::{MAX_HOSTS, digits, whole};
+use super::decimal;
 use super::options::Text;
 
 /// The network of an HPCC simulation.
@@ -29,48 +34,92 @@ pub struct Network {
     pub hosts: Vec<u32>,
     /// The topology file: host k is called `h<k>`, switch k `s<k>`, where k is the node.
     pub text: String,
+    /// What was not taken as the file has it.
+    pub notes: Vec<String>,
 }
 
-struct Sizes {
+/// The counts of the first line, by the number of its cells:
+///
+/// ```text
+/// nodes switches links                                       HPCC, ConWeave, astra-sim
+/// nodes switches tors links                                  PowerTCP
+/// nodes switches tors links rate rate                        Reverie
+/// nodes gpus_per_server nvswitches switches links gpu_name   SimAI
+/// ```
+struct Counts {
     nodes: u64,
     switches: u64,
     links: u64,
 }
 
-/// Reads a `topology.txt` called `name` in messages.
+/// Reads a `topology.txt` called `name` in messages; `bond` says what becomes of hosts with several links.
 ///
 /// # Errors
 /// Fails if the text is not a topology, its counts are wrong, or priolane does not support the network.
-pub fn read(text: &mut dyn BufRead, name: &str) -> Result<Network, InputError> {
+pub fn read(text: &mut dyn BufRead, name: &str, bond: Option<Bond>) -> Result<Network, InputError> {
     let mut lines: Text<'_> = Lines::new(text, name);
-    let (sizes, head) = sizes(&mut lines)?;
-    let switches = switches(&mut lines, &sizes)?;
-    let hosts: Vec<u32> = (0..sizes.nodes as u32).filter(|node| !switches.contains(node)).collect();
-    let mut made = String::from("# nodes and links of an ns-3 RDMA topology\n");
-    let mut origin = vec![head];
-    for &host in &hosts {
-        made += &format!("node,h{host},host\n");
-        origin.push(head);
-    }
-    for &switch in &switches {
-        made += &format!("node,s{switch},switch\n");
-        origin.push(head);
-    }
-    let (mut line, mut links) = (String::new(), 0);
+    let (counts, head) = counts(&mut lines)?;
+    let switches = switches(&mut lines, &counts)?;
+    let hosts: Vec<u32> = (0..counts.nodes as u32).filter(|node| !switches.contains(node)).collect();
+    let (mut line, mut links, mut rest) = (String::new(), Vec::new(), 0u64);
     while lines.next(&mut line)? {
-        link(&lines, &line, &switches, &mut made)?;
-        origin.push(lines.number());
-        links += 1;
+        if links.len() as u64 == counts.links {
+            rest += 1;
+        } else {
+            links.push(link(&lines, &line, &switches)?);
+        }
     }
-    if links != sizes.links {
-        let what = format!("the first line states {} links, but there are {links}", sizes.links);
+    if (links.len() as u64) < counts.links {
+        let what = format!("the first line states {} links, but there are {}", counts.links, links.len());
         return Err(lines.whole(what, "Check that the file is complete"));
     }
-    file::parse(&made).map_err(|error| refused(&lines, &origin, error))?;
-    Ok(Network { hosts, text: made })
+    let mut notes = Vec::new();
+    if rest > 0 {
+        notes.push(format!(
+            "{rest} lines of the topology after the stated number of links were dropped, as its simulator does"
+        ));
+    }
+    let links = bonds::joined(name, links, bond, &mut notes)?;
+    let text = written(&lines, head, (&hosts, &switches), &links)?;
+    Ok(Network { hosts, text, notes })
 }
 
-fn sizes(lines: &mut Text<'_>) -> Result<(Sizes, usize), InputError> {
+/// Returns the topology file of nodes and links, or the error of one of them at its line.
+fn written(
+    lines: &Text<'_>,
+    head: usize,
+    (hosts, switches): (&[u32], &BTreeSet<u32>),
+    links: &[Link],
+) -> Result<String, InputError> {
+    let mut made = String::from("# nodes and links of an ns-3 RDMA topology\n");
+    let mut origin = vec![head; 1 + hosts.len() + switches.len()];
+    for host in hosts {
+        let _ = writeln!(made, "node,h{host},host");
+    }
+    for switch in switches {
+        let _ = writeln!(made, "node,s{switch},switch");
+    }
+    for link in links {
+        let _ = writeln!(
+            made,
+            "link,{},{},{},{},{}",
+            link.ends[0], link.ends[1], link.rate, link.delay, link.loss
+        );
+        origin.push(link.line);
+    }
+    file::parse(&made).map_err(|error| refused(lines, &origin, error))?;
+    Ok(made)
+}
+
+/// Returns true if the line is a link: `a b rate delay error_rate`.
+pub(super) fn is_link(line: &str) -> bool {
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    matches!(cells[..], [a, b, rate, delay, _] if digits(a).is_some() && digits(b).is_some()
+        && rate.starts_with(|c: char| c.is_ascii_digit()) && delay.ends_with('s')
+        && delay.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn counts(lines: &mut Text<'_>) -> Result<(Counts, usize), InputError> {
     let mut line = String::new();
     if !lines.next(&mut line)? {
         return Err(
@@ -78,39 +127,53 @@ fn sizes(lines: &mut Text<'_>) -> Result<(Sizes, usize), InputError> {
         );
     }
     let cells: Vec<&str> = line.split_whitespace().collect();
-    let &[nodes, switches, links] = &cells[..] else {
-        let what = format!("the first line has {} numbers", cells.len());
-        return Err(lines.error("", what, "the numbers of nodes, switches and links"));
-    };
     let number = |cell: &str, what: &str| whole(lines, cell, what);
-    let sizes = Sizes {
+    let (nodes, switches, links) = match cells[..] {
+        [nodes, switches, links] | [nodes, switches, _, links] => {
+            (nodes, number(switches, "a number of switches")?, links)
+        }
+        [nodes, switches, _, links, a, b] if bare(a, 0).is_some() && bare(b, 0).is_some() => {
+            (nodes, number(switches, "a number of switches")?, links)
+        }
+        [nodes, _, nvswitches, switches, links, _] => {
+            let of_servers = number(nvswitches, "a number of switches")?;
+            (nodes, of_servers.saturating_add(number(switches, "a number of switches")?), links)
+        }
+        _ => {
+            let what = format!("the first line has {} numbers", cells.len());
+            let fix = "the numbers of nodes, switches and links, or a form of docs/importing.md";
+            return Err(lines.error("", what, fix));
+        }
+    };
+    let counts = Counts {
         nodes: number(nodes, "a number of nodes")?,
-        switches: number(switches, "a number of switches")?,
+        switches,
         links: number(links, "a number of links")?,
     };
-    if sizes.nodes > 2 * MAX_HOSTS || sizes.switches > sizes.nodes {
+    if counts.nodes > 2 * MAX_HOSTS || counts.switches > counts.nodes {
         let fix = "at most 65536 hosts and 65536 switches, and no more switches than nodes";
-        return Err(lines.error("", format!("there are {nodes} nodes, {switches} of them switches"), fix));
+        let what = format!("there are {nodes} nodes, {switches} of them switches");
+        return Err(lines.error("", what, fix));
     }
-    Ok((sizes, lines.number()))
+    Ok((counts, lines.number()))
 }
 
 /// Reads the switches, which may extend over several lines.
-fn switches(lines: &mut Text<'_>, sizes: &Sizes) -> Result<BTreeSet<u32>, InputError> {
+fn switches(lines: &mut Text<'_>, counts: &Counts) -> Result<BTreeSet<u32>, InputError> {
     let (mut line, mut switches) = (String::new(), BTreeSet::new());
-    while (switches.len() as u64) < sizes.switches {
+    while (switches.len() as u64) < counts.switches {
         if !lines.next(&mut line)? {
-            let what = format!("only {} of {} switches are listed", switches.len(), sizes.switches);
+            let what = format!("only {} of {} switches are listed", switches.len(), counts.switches);
             return Err(lines.whole(what, "Check that the file is complete"));
         }
         for cell in line.split_whitespace() {
             let node = whole(lines, cell, "a node")?;
-            if node >= sizes.nodes || !switches.insert(node as u32) {
+            if node >= counts.nodes || !switches.insert(node as u32) {
                 let fix = "each switch once, by its number from 0";
                 return Err(lines.error("", format!("switch {node} is listed twice or is not a node"), fix));
             }
         }
-        if switches.len() as u64 > sizes.switches {
+        if switches.len() as u64 > counts.switches {
             return Err(lines.error(
                 "",
                 "there are more switches than in the first line",
@@ -121,7 +184,7 @@ fn switches(lines: &mut Text<'_>, sizes: &Sizes) -> Result<BTreeSet<u32>, InputE
     Ok(switches)
 }
 
-fn link(lines: &Text<'_>, line: &str, switches: &BTreeSet<u32>, made: &mut String) -> Result<(), InputError> {
+fn link(lines: &Text<'_>, line: &str, switches: &BTreeSet<u32>) -> Result<Link, InputError> {
     let cells: Vec<&str> = line.split_whitespace().collect();
     let &[a, b, rate, delay, loss] = &cells[..] else {
         let what = format!("the link has {} parts", cells.len());
@@ -135,15 +198,21 @@ fn link(lines: &Text<'_>, line: &str, switches: &BTreeSet<u32>, made: &mut Strin
             "rate, delay and error rate, such as 100Gbps 0.001ms 0",
         ));
     }
-    let (a, b) = (end(lines, a, switches)?, end(lines, b, switches)?);
-    let _ = writeln!(made, "link,{a},{b},{rate},{delay},{loss}");
-    Ok(())
+    let rate = bare(rate, 0).map_or_else(|| rate.to_owned(), |bits| format!("{bits}bps"));
+    let delay = bare(delay, 12).map_or_else(|| delay.to_owned(), |ps| format!("{ps}ps"));
+    let ends = [end(lines, a, switches)?, end(lines, b, switches)?];
+    Ok(Link { ends, rate, delay, loss: loss.to_owned(), line: lines.number() })
 }
 
-fn end(lines: &Text<'_>, cell: &str, switches: &BTreeSet<u32>) -> Result<String, InputError> {
+/// Returns a number without a unit in units of `10^-power`, if it is one and a whole number of them.
+fn bare(cell: &str, power: i32) -> Option<u128> {
+    decimal::scaled(cell, power).filter(|scaled| scaled.exact).map(|scaled| scaled.value)
+}
+
+fn end(lines: &Text<'_>, cell: &str, switches: &BTreeSet<u32>) -> Result<Node, InputError> {
     let node = whole(lines, cell, "a node")?;
     let is_switch = u32::try_from(node).is_ok_and(|node| switches.contains(&node));
-    Ok(format!("{}{node}", if is_switch { 's' } else { 'h' }))
+    Ok(if is_switch { Node::Switch(node) } else { Node::Host(node) })
 }
 
 /// Returns the error of the generated file at the source line.

@@ -13,7 +13,7 @@
 //! one that does (`oneshot`, `multishot`), or on all of a `barrier`. A flow that starts after the first of several
 //! flows cannot be listed and is dropped, with all flows that depend on it. Both `send_done_trigger` and
 //! `recv_done_trigger` are treated as the arrival of the flow's last byte (docs/assumptions.md#import-cm-triggers).
-//! `prio` and failures are ignored.
+//! `prio` and failures are ignored. A flow of size 0, or without a size, has no end, as in htsim.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -75,6 +75,14 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>, unit: Unit) -
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[0] {
             "Nodes" | "Connections" | "Triggers" | "Failures" => header(lines, into, &words, &mut matrix)?,
+            "Tiers" | "Tier" | "Podsize" => {
+                let fix = "Describe the network in [topology] and import its connection matrix (.cm)";
+                return Err(lines.error(
+                    "",
+                    "the file is a topology of htsim (.topo), which is not read",
+                    fix,
+                ));
+            }
             "trigger" => trigger(lines, &words, &mut matrix)?,
             "failure" => matrix.failures += 1,
             _ => {
@@ -84,6 +92,10 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>, unit: Unit) -
         }
     }
     counted(lines, &matrix)?;
+    let endless = matrix.connections.iter().filter(|connection| connection.found.size.is_none()).count();
+    if endless > 0 {
+        into.notes.push(format!("{endless} flows of size 0 have no end, as in htsim"));
+    }
     for (what, count) in [("failures", matrix.failures), ("priorities of flows (prio)", matrix.priorities)] {
         if count > 0 {
             into.notes.push(format!("{count} {what} were not imported"));
@@ -197,7 +209,14 @@ fn connection(
     pulls.sort_unstable();
     pulls.dedup();
     let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
-    let found = ParsedFlow { src, dst, bytes: size, start: start.unwrap_or(0), class: 0, coflow: None };
+    let found = ParsedFlow {
+        src,
+        dst,
+        size: Some(size).filter(|&size| size > 0),
+        start: start.unwrap_or(0),
+        class: 0,
+        coflow: None,
+    };
     matrix.connections.push(Connection { found, line: lines.number(), waits, pulls });
     Ok(())
 }
@@ -267,9 +286,9 @@ fn resolve(lines: &Text<'_>, into: &mut Collector<'_>, matrix: &Matrix) -> Resul
         let found = connection.found;
         let fault = connection.waits.and_then(|id| pulled[&id].fault());
         match fault {
-            Some(reason) => into.drop(reason, found.bytes),
+            Some(reason) => into.drop(reason, found.bytes()),
             None if !starts[place] && Collector::fault(&found).is_none() => {
-                into.drop("the flow depends on one that never starts", found.bytes);
+                into.drop("the flow depends on one that never starts or never ends", found.bytes());
             }
             None => place_of[place] = into.take(lines, found)?.unwrap_or(usize::MAX),
         }
@@ -293,6 +312,9 @@ fn startable(connections: &[Connection], pulled: &mut BTreeMap<u64, Trigger>) ->
         (0..starts.len()).filter(|&place| connections[place].waits.is_none() && good(place)).collect();
     while let Some(place) = ready.pop() {
         starts[place] = true;
+        if connections[place].found.size.is_none() {
+            continue;
+        }
         for id in &connections[place].pulls {
             let Some(trigger) = pulled.get_mut(id) else { continue };
             trigger.open -= 1;

@@ -4,8 +4,11 @@
 //! are stored, and a list above 256 MiB, which no experiment could read, is rejected. Times are converted from
 //! their decimal digits to whole picoseconds. Dropped flows are counted by reason.
 
+pub mod size_tables;
+
 mod aequitas;
 mod binary;
+mod bonds;
 mod coflow;
 mod collect;
 mod columns;
@@ -21,6 +24,7 @@ mod instant;
 mod leftovers;
 mod nfdump;
 mod options;
+mod pending;
 mod read;
 mod records;
 mod replaced;
@@ -32,12 +36,14 @@ mod vpc;
 mod yaps;
 mod zeek;
 
-pub use files::{Failure, Request, import_files};
+pub use bonds::Bond;
+pub use files::{Request, import_files};
 pub use format::Format;
 pub use guess::Guess;
 pub use hpcc_topology::{Network, read as read_topology};
 pub use imported::{DroppedFlows, ImportedFlows, Recording};
 pub use options::{Options, Start};
+pub use pending::Failure;
 pub use read::{Source, read};
 pub use report::Report;
 pub use sizes::{MAX_SIZE_ROWS, SizeTable};

@@ -203,7 +203,8 @@ impl Records {
         }
         let bytes = u64::try_from(payload * i128::from(self.factor)).unwrap_or(u64::MAX);
         let start = into.absolute(records[0].start);
-        let listed = into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+        let listed =
+            into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: None })?;
         if listed.is_some() {
             into.opened(opening);
         }

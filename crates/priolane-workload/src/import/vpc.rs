@@ -98,6 +98,13 @@ pub(super) fn is_default_record(line: &str) -> bool {
         && matches!(words[words.len() - 1], "OK" | "NODATA" | "SKIPDATA")
 }
 
+/// Returns true if the line is a record of fields that are not the default ones, without a header.
+pub(super) fn is_record(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let any = |of: &[&str]| words.iter().any(|word| of.contains(word));
+    words.len() >= 8 && any(&["ACCEPT", "REJECT"]) && any(&["OK", "NODATA", "SKIPDATA"])
+}
+
 fn fields(header: &str) -> Fields {
     let names: Vec<String> = header.split_whitespace().map(|word| word.replace('_', "-")).collect();
     let places = Places::find(&COLUMNS, names.iter().map(String::as_str));

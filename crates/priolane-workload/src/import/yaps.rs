@@ -53,7 +53,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         let bytes = size.saturating_mul(shape.unit);
         let (src, dst) = (into.host(lines, cells[shape.src])?, into.host(lines, cells[shape.dst])?);
         let start = into.time(lines, cells[shape.start], shape.power)?;
-        into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: None })?;
     }
     Ok(())
 }

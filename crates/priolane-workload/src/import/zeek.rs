@@ -111,7 +111,8 @@ fn store(lines: &Text<'_>, into: &mut Collector<'_>, parsed: &ParsedRecord) -> R
     for ([src, dst], bytes) in [[orig, resp], [resp, orig]].into_iter().zip(parsed.bytes) {
         if bytes > 0 {
             let start = parsed.start;
-            let listed = into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+            let listed =
+                into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: None })?;
             if listed.is_some() {
                 into.opened(parsed.opening);
             }

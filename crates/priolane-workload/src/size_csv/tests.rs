@@ -20,7 +20,11 @@ fn each_defect_has_one_message_with_its_line() {
         (b"# only this\n", "t.csv: the table is empty. Begin with the header bytes,cdf."),
         (b"bytes,cdf\n", "t.csv: the table has no rows. Use at least one row, the last with cdf 1."),
         (b"bytes\n1\n", "t.csv:1: cdf: the column is missing. Begin with the header bytes,cdf."),
-        (b"0,0\n1,1\n", "t.csv:1: unknown column \"0\". Use one of bytes, cdf."),
+        (
+            b"0,0\n1,1\n",
+            "t.csv:1: the table has no header `bytes,cdf`, as tables of other programs. Run `priolane import sizes t.csv \
+             -o t.sizes.csv` and name the file that it writes.",
+        ),
         (b"bytes,cdf,cdf\n", "t.csv:1: cdf: the column appears twice. Remove one of the two."),
         (
             b"bytes,cdf\n5\n",

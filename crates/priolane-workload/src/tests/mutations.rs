@@ -1,6 +1,7 @@
 //! Feeds many damaged inputs to each reader: it returns a result or an error, and never panics.
 
 use super::*;
+use crate::import::size_tables;
 use priolane_core::sizes::Interpolation;
 
 /// Number of damaged versions of a file.
@@ -73,4 +74,28 @@ fn damaged_flow_lists_are_read_or_refused() {
         true
     });
     assert!((rounds() / 50..rounds() * 9 / 10).contains(&accepted), "{accepted}");
+}
+
+#[test]
+fn damaged_size_tables_of_others_are_converted_or_refused() {
+    let tables = [
+        "0 0\n10000 15\n50000 40\n1000000 80\n30000000 100\n",
+        "# web\nsize cdf\n9000 0\n9000 0.15\n30000000 1\n",
+        "6 1 0\n6 1 0.15\n53 1 0.53\n667 1 0.7\n2000000 1 1\n",
+        "27168.2\n100  0.5\n1456  0.65\n10000  0.75\n100000  0.999\n1000000  1.0\n",
+    ];
+    for table in tables {
+        let accepted = survivors(table, &|text| {
+            let _ = size_csv::parse("t", text, Interpolation::Step);
+            let Ok(converted) = size_tables::convert("t", text, &size_tables::Options::default()) else {
+                return false;
+            };
+            let text = converted.text.as_bytes();
+            let law = size_csv::parse("t", text, converted.law.interpolation()).unwrap();
+            let (mean, expected) = (law.mean(), converted.law.mean());
+            assert!((mean - expected).abs() <= 1e-9 * expected, "{mean} {expected}");
+            true
+        });
+        assert!((rounds() / 50..rounds() * 9 / 10).contains(&accepted), "{accepted} of {table}");
+    }
 }

@@ -12,6 +12,15 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     assert!(refused("{\"ts\":1}\n").contains("JSON"));
     assert!(refused("start_ns,src,dst,bytes\n0,0,1,5\n").contains("needs no import"));
     assert!(refused(TOPOLOGY).contains("--topology"));
+    for head in ["5 1 1 4", "5 1 1 4 1 1", "5 8 1 0 4 A100"] {
+        assert!(refused(&TOPOLOGY.replacen("5 1 4", head, 1)).contains("--topology"), "{head}");
+    }
+    for table in ["0 0\n10000 15\n30000000 100\n", "6 1 0\n20000 1 1\n", "1744.70\n1 0.025\n20 1.0\n"] {
+        assert!(refused(table).contains("`priolane import sizes FILE -o sizes.csv` converts it"), "{table}");
+    }
+    let fields =
+        "7 1 eni-0a 10.0.0.1 10.0.0.5 40122 5001 6 100 150000 1714521600 1714521660 ACCEPT OK extra\n";
+    assert!(refused(fields).contains("no header names the 15 fields"), "{}", refused(fields));
     assert!(refused("hello world\n").contains("no known format. Use one of hpcc, htsim"));
     assert!(
         refused("1\n0 0 3 100 5 1\n")

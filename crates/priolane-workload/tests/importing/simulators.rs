@@ -3,7 +3,7 @@
 use priolane_core::units::Time;
 use priolane_sim::topology::file;
 use priolane_workload::flow_list;
-use priolane_workload::import::{self, Format, Options, Source, Start};
+use priolane_workload::import::{self, Bond, Format, Options, Source, Start};
 
 use crate::support::{TOPOLOGY, dropped, flows, good, network, read, written};
 
@@ -48,7 +48,7 @@ fn hpcc_topologies_give_hosts_their_places() {
 fn defects_of_a_topology_are_told_at_its_own_line() {
     let refused = |from: &str, to: &str| {
         let text = TOPOLOGY.replacen(from, to, 1);
-        import::read_topology(&mut text.as_bytes(), "t").unwrap_err().to_string()
+        import::read_topology(&mut text.as_bytes(), "t", None).unwrap_err().to_string()
     };
     assert!(refused("25Gbps", "25Gbit").starts_with("t:5: "), "{}", refused("25Gbps", "25Gbit"));
     assert!(refused("1us", "0us").starts_with("t:4: "));
@@ -99,13 +99,18 @@ fn flows_that_wait_for_what_never_starts_are_dropped() {
     assert_eq!(flows(&imported), [(0, 2, 3, 7)]);
     assert_eq!(
         dropped(&imported),
-        [("its trigger never fires", 1, 8), ("the flow depends on one that never starts", 2, 11)]
+        [
+            ("its trigger never fires", 1, 8),
+            ("the flow depends on one that never starts or never ends", 2, 11)
+        ]
     );
-    // Its starter sends nothing, so nothing starts it.
-    let empty = "Nodes 4\nConnections 3\nTriggers 1\n0->1 id 1 start 1 size 0 send_done_trigger 1\n\
+    // Its starter never ends, so nothing starts it.
+    let endless = "Nodes 4\nConnections 3\nTriggers 1\n0->1 id 1 start 1 size 0 send_done_trigger 1\n\
                  1->2 id 2 trigger 1 size 6\n2->3 id 3 start 0 size 7\ntrigger id 1 oneshot\n";
-    let (imported, _) = good(empty, &Options::default());
-    assert_eq!(dropped(&imported), [("no bytes", 1, 0), ("the flow depends on one that never starts", 1, 6)]);
+    let (imported, _) = good(endless, &Options::default());
+    assert_eq!(dropped(&imported), [("the flow depends on one that never starts or never ends", 1, 6)]);
+    let sizes: Vec<Option<u64>> = imported.rows.iter().map(|row| row.flow.size).collect();
+    assert_eq!(sizes, [Some(7), None]);
 }
 
 #[test]
@@ -210,4 +215,99 @@ fn ports_are_folded_by_remainder_and_the_factor_is_stated() {
     // A larger network is no fold.
     let (wide, _) = good(sample!("coflow.txt"), &Options { hosts: Some(100), ..Options::default() });
     assert_eq!((wide.fold, wide.hosts), (None, 100));
+}
+
+#[test]
+fn text_after_the_stated_flows_and_links_is_dropped_and_counted() {
+    let text = "2\n2 1 3 100 20000 2\n3 1 3 100 20000 2.001\n4 1 3 100 20000 2.002\n\nsrc dst 3 port bytes seconds\n...\n";
+    let (imported, _) = good(text, &Options::default());
+    assert_eq!(flows(&imported), [(0, 2, 1, 20_000), (1_000_000_000, 3, 1, 20_000)]);
+    assert_eq!(dropped(&imported), [("the flow is beyond the number in the first line", 1, 20_000)]);
+    let note = "2 lines of text after the stated number of flows were dropped";
+    assert!(imported.notes.iter().any(|found| found == note), "{:?}", imported.notes);
+    // Before the stated number of flows, text is an error.
+    let early = text.replacen("2\n", "4\n", 1);
+    assert!(read(&early, &Options::default()).unwrap_err().to_string().starts_with("x:6: "));
+    let topology = format!("{TOPOLOGY}0 1 1Gbps 1us 0\nand so on\n");
+    let network = import::read_topology(&mut topology.as_bytes(), "t", None).unwrap();
+    assert_eq!((network.text, network.notes.len()), (self::network().text, 1));
+    assert!(network.notes[0].starts_with("2 lines of the topology after"), "{:?}", network.notes);
+}
+
+/// Four hosts, of which three have two links, in each form of the first line.
+fn two_links(head: &str, second: u32) -> String {
+    let mut text = format!("{head}\n4 5\n");
+    for host in 0..4 {
+        text += &format!("{host} 4 25Gbps 1us 0\n");
+        if host < 3 {
+            text += &format!("{host} {second} 25000000000.0 1us 0\n");
+        }
+    }
+    text + "4 5 100Gbps 1us 0\n"
+}
+
+#[test]
+fn hosts_with_two_links_have_one_of_the_summed_rate_or_the_first() {
+    let read = |text: &str, bond| import::read_topology(&mut text.as_bytes(), "t", bond);
+    let rates = |text: &str, bond| -> Vec<u64> {
+        let network = read(text, bond).unwrap();
+        let links = network.text.lines().filter(|line| line.starts_with("link,h"));
+        let rate = |line: &str| line.split(',').nth(3).unwrap().to_owned();
+        let bps = |rate: String| priolane_sim::topology::text::rate(&rate).unwrap().bps();
+        links.map(|line| bps(rate(line))).collect()
+    };
+    let parallel = two_links("6 2 8", 4);
+    // Three hosts send twice 25 Gbit/s.
+    let (one, two) = (25_000_000_000, 50_000_000_000);
+    assert_eq!(rates(&parallel, Some(Bond::Sum)), [two, two, two, one]);
+    assert_eq!(rates(&parallel, Some(Bond::First)), [one, one, one, one]);
+    let error = read(&parallel, None).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "t:4: host h0 has 2 links to s4, and a host has one here. Use --bond sum to join them to one link of their \
+         summed rate."
+    );
+    let split = two_links("6 2 8", 5);
+    for bond in [None, Some(Bond::Sum)] {
+        let error = read(&split, bond).unwrap_err().to_string();
+        assert!(
+            error.contains("host h0 has links to s4, s5") && error.contains("Use --bond first"),
+            "{error}"
+        );
+    }
+    assert_eq!(rates(&split, Some(Bond::First)), [one, one, one, one]);
+    assert!(
+        read(&split, Some(Bond::First)).unwrap().notes[0].contains("3 links were dropped (--bond first)")
+    );
+    let slower = parallel.replacen("25000000000.0 1us", "25000000000.0 2us", 1);
+    assert!(read(&slower, Some(Bond::Sum)).unwrap_err().what.contains("differ in delay"));
+    // A network without such hosts is the same with and without.
+    assert_eq!(read(TOPOLOGY, Some(Bond::Sum)).unwrap(), network());
+}
+
+#[test]
+fn first_lines_of_relatives_have_four_or_six_numbers() {
+    let read = |text: &str| import::read_topology(&mut text.as_bytes(), "t", Some(Bond::Sum)).unwrap();
+    let plain = read(&two_links("6 2 8", 4));
+    for head in ["6 2 1 8", "6 2 1 8 25000000000 100000000000", "6 8 1 1 8 A100"] {
+        assert_eq!(read(&two_links(head, 4)), plain, "{head}");
+    }
+    // Without units: bits per second and seconds.
+    let bare = two_links("6 2 8", 4).replace("25Gbps 1us", "25000000000 0.000001");
+    assert!(read(&bare).text.contains("link,h3,s4,25000000000bps,1000000ps,0\n"), "{}", read(&bare).text);
+    let error = import::read_topology(&mut "6 2\n4 5\n".as_bytes(), "t", None).unwrap_err().to_string();
+    assert!(error.starts_with("t:1: the first line has 2 numbers"), "{error}");
+}
+
+#[test]
+fn flows_of_size_zero_have_no_end_in_htsim() {
+    let text = "Nodes 8\nConnections 3\n1->0 start 0.000000 size 0\n2->0 start 0.000000 size 0\n\
+                3->0 start 5.000000 size 20000\n";
+    let (imported, _) = good(text, &Options::default());
+    assert_eq!(written(&imported), "start_ns,src,dst,bytes\n0,1,0,endless\n0,2,0,endless\n5000,3,0,20000\n");
+    assert!(dropped(&imported).is_empty());
+    assert_eq!(imported.notes, ["2 flows of size 0 have no end, as in htsim"]);
+    let topology = "Nodes 8\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 200\n";
+    let error = read(topology, &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("x:2: the file is a topology of htsim (.topo), which is not read."), "{error}");
 }

@@ -16,9 +16,9 @@ pub(crate) fn good(text: &str, options: &Options) -> (ImportedFlows, Format) {
     (imported, guess.format)
 }
 
-/// `start_ps src dst bytes` of each row.
+/// `start_ps src dst bytes` of each row, 0 bytes if it has no end.
 pub(crate) fn flows(imported: &ImportedFlows) -> Vec<(u64, u16, u16, u64)> {
-    let flow = |row: &Row| (row.flow.start.0, row.flow.src.0, row.flow.dst.0, row.flow.size.unwrap());
+    let flow = |row: &Row| (row.flow.start.0, row.flow.src.0, row.flow.dst.0, row.flow.size.unwrap_or(0));
     imported.rows.iter().map(flow).collect()
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn dropped(imported: &ImportedFlows) -> Vec<(&str, u64, u128)> {
 }
 
 pub(crate) fn network() -> Network {
-    import::read_topology(&mut TOPOLOGY.as_bytes(), "t").unwrap()
+    import::read_topology(&mut TOPOLOGY.as_bytes(), "t", None).unwrap()
 }
 
 pub(crate) fn written(imported: &ImportedFlows) -> String {
