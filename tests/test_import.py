@@ -62,8 +62,9 @@ def test_a_folded_or_waiting_list_says_so(tmp_path: Path, capsys: pytest.Capture
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc", "sflow", "tshark"]
-    assert [line.split()[0] for line in lines] == ["format", *names, "sizes"]
+    names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc"]
+    names += ["goflow2", "sflow", "tshark"]
+    assert [line.split()[0] for line in lines] == ["format", *names, "sizes", "fct"]
     assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
 
 

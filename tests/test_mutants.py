@@ -56,6 +56,7 @@ IMPORTS = {
     "tshark": "frame.time_epoch,ip.src,ip.dst,ipv6.src,ipv6.dst,tcp.srcport,tcp.dstport,tcp.len,udp.srcport,"
     "udp.dstport,udp.length\n1577836800.000001,10.0.0.1,10.0.0.2,,,1,2,1460,,,\n1577836800.1,10.0.0.1,10.0.0.2,,,1,2,1460,,,\n",
     "sflow": (SAMPLES / "sflow.csv").read_text(encoding="utf-8"),
+    "goflow2": (SAMPLES / "goflow2.json").read_text(encoding="utf-8"),
 }
 EXPERIMENT = """title = "x"
 schemes = ["dctcp", "mine"]

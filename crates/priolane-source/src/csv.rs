@@ -135,6 +135,14 @@ impl Header {
             if let Some(why) = refused(name) {
                 return Err(lines.error(name, why, "Remove the column"));
             }
+            if name.is_empty() {
+                let what = "a column has no name, such as the index that pandas writes";
+                return Err(lines.error("", what, "df.to_csv(path, index=False), or remove the column"));
+            }
+            if let Some(separator) = [';', '\t'].into_iter().find(|&separator| name.contains(separator)) {
+                let what = format!("cells are separated by {separator:?} and not by commas");
+                return Err(lines.error("", what, "commas, such as df.to_csv(path, sep=\",\", index=False)"));
+            }
             let Some(column) = columns.names.iter().position(|&known| known == name) else {
                 let legal = format!("one of {}", columns.names.join(", "));
                 return Err(lines.error("", format!("unknown column {}", shown(name)), legal));

@@ -412,7 +412,7 @@ impl<R: BufRead> Cells<'_, R> {
 
     fn whole(&self, column: usize) -> Result<u64, InputError> {
         let cell = self.cells[column];
-        digits(cell).ok_or_else(|| {
+        row::whole(cell).ok_or_else(|| {
             self.error(column, format!("{} is not a whole number", shown(cell)), "digits only")
         })
     }

@@ -3,18 +3,19 @@
 import argparse
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.cli import arguments, import_sizes, show
+from priolane.cli import arguments, import_fct, import_sizes, show
 
 _PS_PER_S = 1e12
 # The options of flow lists.
 _PATHS = ("file", "out", "topology", "sizes")
-_PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling")
+_PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling", "from", "until")
 # Formats of files that are no flow lists, and what imports them.
-_OTHERS = {"sizes": import_sizes}
+_OTHERS: dict[str, ModuleType] = {"sizes": import_sizes, "fct": import_fct}
 # A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
@@ -40,7 +41,11 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
     command.add_argument("--megabyte", type=_count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
     command.add_argument("--gap", metavar="TIME", help="logs, captures: longest gap within a flow (default: 15s)")
-    command.add_argument("--sampling", type=_count, metavar="N", help="nfdump: one packet in N was seen (default: 1)")
+    command.add_argument(
+        "--sampling", type=_count, metavar="N", help="nfdump, goflow2: one packet in N was seen (default: 1)"
+    )
+    command.add_argument("--from", metavar="TIME", help="logs: the first start that is listed, on the log's clock")
+    command.add_argument("--until", metavar="TIME", help="logs: where the list ends, on the log's clock")
     for other in _OTHERS.values():
         other.add(command)
     command.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -58,7 +63,8 @@ def execute(chosen: argparse.Namespace) -> int:
         raise InputError("import what? FORMAT FILE -o OUT.csv; `priolane import --list` shows the formats")
     _refuse_foreign(chosen)
     if chosen.format in _OTHERS:
-        return _OTHERS[chosen.format].execute(chosen)
+        code: int = _OTHERS[chosen.format].execute(chosen)
+        return code
     report = json.loads(_core.import_flows(json.dumps(_request(chosen))))
     if chosen.json:
         show.json_lines(report, indent=2)

@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
 }
 
 /// Flow lists of other tools, and a topology.
-const IMPORTS: [&str; 14] = [
+const IMPORTS: [&str; 17] = [
     include_str!("../../../priolane-workload/tests/import_samples/hpcc_flow.txt"),
     HPCC_TOPOLOGY,
     include_str!("../../../priolane-workload/tests/import_samples/htsim.cm"),
@@ -39,6 +39,9 @@ const IMPORTS: [&str; 14] = [
     include_str!("../../../priolane-workload/tests/import_samples/vpc_header.txt"),
     include_str!("../../../priolane-workload/tests/import_samples/sflow.csv"),
     include_str!("../../../priolane-workload/tests/import_samples/tshark.csv"),
+    include_str!("../../../priolane-workload/tests/import_samples/zeek.json"),
+    include_str!("../../../priolane-workload/tests/import_samples/goflow2.json"),
+    include_str!("../../../priolane-workload/tests/import_samples/vpc.json"),
 ];
 
 const HPCC_TOPOLOGY: &str = include_str!("../../../priolane-workload/tests/import_samples/hpcc_topology.txt");

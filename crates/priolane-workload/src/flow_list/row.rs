@@ -17,6 +17,18 @@ pub struct Row {
     pub path: Option<u16>,
 }
 
+/// Parses a whole number of digits, which zeros after a point may follow, as programs write that keep numbers as floats;
+/// `None` if it is not one or above `u64::MAX`.
+pub(super) fn whole(text: &str) -> Option<u64> {
+    match text.split_once('.') {
+        Some((number, zeros)) if !number.is_empty() && zeros.bytes().all(|byte| byte == b'0') => {
+            digits(number)
+        }
+        Some(_) => None,
+        None => digits(text),
+    }
+}
+
 /// Parses a number of digits only; `None` if it is not one or above `u64::MAX`.
 pub(super) fn digits(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());

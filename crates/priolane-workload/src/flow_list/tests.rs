@@ -181,3 +181,19 @@ fn a_row_may_state_the_number_of_its_path() {
     let error = read_rows(text.replace("65535", "65536").as_bytes(), "f.csv", 4).unwrap_err().to_string();
     assert!(error.starts_with("f.csv:2: path: the path number 65536 is out of range"), "{error}");
 }
+
+#[test]
+fn tables_of_pandas_are_read_or_their_option_is_named() {
+    let read = |text: &str| read_rows(text.as_bytes(), "f.csv", 4);
+    let plain = read("start_ns,src,dst,bytes\n0,0,1,10000\n").unwrap();
+    assert_eq!(read("start_ns,src,dst,bytes\n0.0,0.0,1.0,10000.0\n").unwrap(), plain);
+    assert!(read("start_ns,src,dst,bytes\n0,0,1,10000.5\n").unwrap_err().what.contains("not a whole number"));
+    assert!(read("start_ns,src,dst,bytes\n0,0,1,.0\n").unwrap_err().what.contains("not a whole number"));
+    let index = read(",start_ns,src,dst,bytes\n0,0,0,1,10000\n").unwrap_err().to_string();
+    assert!(index.contains("a column has no name") && index.contains("index=False"), "{index}");
+    for separator in [";", "\t"] {
+        let text = "start_ns,src,dst,bytes\n0,0,1,10000\n".replace(',', separator);
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains("cells are separated by") && error.contains("index=False"), "{error}");
+    }
+}

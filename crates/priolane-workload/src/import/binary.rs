@@ -21,7 +21,8 @@ const KINDS: [Binary; 5] = [
             b"\x0a\x0d\x0d\x0a",
         ],
         what: "the file is a packet capture",
-        fix: "Print its packets with tshark, as docs/importing.md says",
+        fix: "Run `zeek -C -r FILE` and then `priolane import zeek conn.log -o OUT.csv`; for exact starts, print its \
+              packets with the tshark command of docs/importing.md",
     },
     Binary {
         begins: &[b"\x0c\xa5\x01\x00", b"\x0c\xa5\x02\x00"],

@@ -12,6 +12,7 @@ use priolane_core::units::Time;
 use priolane_source::InputError;
 use priolane_source::csv::shown;
 
+use super::clocks::{Clocks, Instant};
 use super::decimal;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows, Opening, Recording};
 use super::options::{Options, Start, Text};
@@ -62,20 +63,24 @@ impl ParsedFlow {
 
 /// A collected flow, with its start relative to that of the first row.
 #[derive(Clone, Copy, Debug)]
-struct StoredFlow {
-    start: i64,
+pub(super) struct StoredFlow {
+    pub(super) start: i64,
     size: Option<u64>,
     src: End,
     dst: End,
     coflow: Option<CoflowId>,
     class: u8,
+    /// The number of the base of its start.
+    pub(super) base: u8,
 }
 
 /// The data collected so far.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     options: &'a Options,
-    base: Option<u128>,
+    clocks: Clocks,
+    /// Whether the file is a log, in which a clock may be wrong.
+    pub(super) is_log: bool,
     held: Vec<StoredFlow>,
     names: BTreeMap<Name, End>,
     after: BTreeMap<usize, Rc<[usize]>>,
@@ -98,7 +103,8 @@ impl<'a> Collector<'a> {
     pub(super) fn new(options: &'a Options) -> Self {
         Self {
             options,
-            base: None,
+            clocks: Clocks::default(),
+            is_log: false,
             held: Vec::new(),
             names: BTreeMap::new(),
             after: BTreeMap::new(),
@@ -204,28 +210,49 @@ impl<'a> Collector<'a> {
             self.drop(reason, found.bytes());
             return Ok(None);
         }
+        let (from, until) = (self.options.from, self.options.until);
+        if from.is_some_and(|from| found.start < from) {
+            self.drop("the flow starts before --from", found.bytes());
+            return Ok(None);
+        }
+        if until.is_some_and(|until| found.start >= until) {
+            self.drop("the flow does not start before --until", found.bytes());
+            return Ok(None);
+        }
         if self.held.len() == MAX_IMPORTED {
             return Err(too_many(lines));
         }
-        let start = self.relative(lines, found.start)?;
+        let Instant { base, apart: start } = self.instant(lines, found.start)?;
         let ParsedFlow { src, dst, size, class, coflow, .. } = found;
-        self.held.push(StoredFlow { start, size, src, dst, coflow, class });
+        self.held.push(StoredFlow { start, size, src, dst, coflow, class, base });
         Ok(Some(self.held.len() - 1))
     }
 
-    /// Returns a time relative to that of the first call.
-    pub(super) fn relative(&mut self, lines: &Text<'_>, instant: u128) -> Result<i64, InputError> {
-        let base = *self.base.get_or_insert(instant);
-        let apart = instant as i128 - base as i128;
-        i64::try_from(apart)
-            .ok()
-            .filter(|apart| apart.unsigned_abs() <= LATEST_START.0)
-            .ok_or_else(|| lines.error("", "flows are more than 26 days apart", "Import a part of the file"))
+    /// Returns a time relative to a base.
+    ///
+    /// # Errors
+    /// Returns an error for a time that is far from that of the first call, unless the file is a log.
+    pub(super) fn instant(&mut self, lines: &Text<'_>, time: u128) -> Result<Instant, InputError> {
+        let instant = self.clocks.place(time);
+        if self.is_log || instant.base == 0 {
+            return Ok(instant);
+        }
+        Err(lines.error("", "flows are more than 26 days apart", "Import a part of the file"))
     }
 
-    /// Returns the time for which [`Self::relative`] returned `apart`.
-    pub(super) fn absolute(&self, apart: i64) -> u128 {
-        (self.base.unwrap_or(0) as i128 + i128::from(apart)) as u128
+    /// Returns the time for which [`Self::instant`] returned `instant`.
+    pub(super) fn absolute(&self, instant: Instant) -> u128 {
+        self.clocks.time(instant)
+    }
+
+    /// Drops flows of a log whose start is far from that of most others.
+    fn drop_far_flows(&mut self) {
+        if !self.is_log {
+            return;
+        }
+        let reason = "the start is more than 26 days from that of most flows";
+        let far = self.clocks.keep_most(&mut self.held);
+        far.iter().for_each(|held| self.drop(reason, held.size.unwrap_or(0)));
     }
 
     /// Records that the flow at index `place` depends on those at `others`.
@@ -235,6 +262,7 @@ impl<'a> Collector<'a> {
 
     /// Builds the list of all collected flows.
     pub(super) fn finish(mut self, lines: &Text<'_>) -> Result<ImportedFlows, InputError> {
+        self.drop_far_flows();
         let mut hosts = self.host_numbers(lines)?;
         self.drop_self_flows(lines, &hosts)?;
         if self.held.is_empty() {
@@ -328,7 +356,7 @@ impl<'a> Collector<'a> {
         for (row, &place) in (0..).zip(&order) {
             row_of[place] = FlowId(row);
         }
-        let first_start = self.absolute(first);
+        let first_start = self.clocks.listed(first);
         let origin = match self.options.start {
             Start::First(start) => u128::from(start.0),
             Start::Keep => first_start,
@@ -358,7 +386,7 @@ impl<'a> Collector<'a> {
     fn tick(&self) -> u64 {
         let mut tick = 1_000_000_000_000;
         for place in (0..self.held.len()).filter(|place| !self.after.contains_key(place)) {
-            while !self.absolute(self.held[place].start).is_multiple_of(u128::from(tick)) {
+            while !self.clocks.listed(self.held[place].start).is_multiple_of(u128::from(tick)) {
                 tick /= 10;
             }
         }

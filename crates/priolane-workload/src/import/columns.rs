@@ -20,6 +20,11 @@ impl<const N: usize> Places<N> {
         Self(places)
     }
 
+    /// Returns the positions of columns in rows that have all of them in order.
+    pub(super) fn in_order() -> Self {
+        Self(std::array::from_fn(Some))
+    }
+
     /// Returns true if the table has the column.
     pub(super) fn has(&self, column: usize) -> bool {
         self.0[column].is_some()

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use priolane_source::csv::shown;
 use priolane_source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
 use serde::Deserialize;
 
@@ -12,10 +13,11 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::topology::text;
 
 use super::bonds::Bond;
-use super::collect::MAX_HOSTS;
+use super::collect::{Collector, MAX_HOSTS};
 use super::format::Format;
 use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
+use super::instant::instant;
 use super::options::{Options, Start};
 use super::pending::{Failure, Pending};
 use super::read::{Source, read};
@@ -65,6 +67,12 @@ pub struct Request {
     /// NetFlow sampling: one in this many packets, above 0.
     #[serde(default)]
     pub sampling: Option<u32>,
+    /// The first start of a log that is listed: a date with a clock, or seconds since 1970.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The start of a log from which on flows are not listed.
+    #[serde(default)]
+    pub until: Option<String>,
 }
 
 /// Imports a file and writes the requested files.
@@ -160,7 +168,27 @@ fn options(request: &Request) -> Result<Options, InputError> {
         megabyte: within("--megabyte", request.megabyte, (1, u32::MAX))?,
         gap: span("--gap", &request.gap)?,
         sampling: within("--sampling", request.sampling, (1, u32::MAX))?,
+        from: clock("--from", request.from.as_deref())?,
+        until: clock("--until", request.until.as_deref())?,
     })
+}
+
+/// Parses a time on the clock of a log.
+fn clock(flag: &str, given: Option<&str>) -> Result<Option<u128>, InputError> {
+    let options = Options::default();
+    let read = |text: &str| {
+        instant(&mut Collector::new(&options), text).ok_or_else(|| {
+            let what = format!("{} is not a time of a clock", shown(text));
+            InputError::new(
+                flag,
+                None,
+                "",
+                what,
+                "a time such as \"2024-05-01 12:00:00\" (UTC) or seconds since 1970",
+            )
+        })
+    };
+    given.map(read).transpose()
 }
 
 pub(super) fn within(

@@ -21,6 +21,8 @@ pub enum Format {
     Zeek,
     /// VPC Flow Logs of AWS.
     Vpc,
+    /// JSON of goflow2: NetFlow, IPFIX, sFlow.
+    Goflow2,
     /// Sampled packets of sFlow, printed by sflowtool.
     Sflow,
     /// Packets of a capture, printed by tshark.
@@ -40,11 +42,15 @@ pub(super) enum ImportOption {
     Sampling,
     /// `--topology`.
     Topology,
+    /// `--from`.
+    From,
+    /// `--until`.
+    Until,
 }
 
 impl Format {
     /// All formats, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Hpcc,
         Self::Htsim,
         Self::HtsimUs,
@@ -54,6 +60,7 @@ impl Format {
         Self::Nfdump,
         Self::Zeek,
         Self::Vpc,
+        Self::Goflow2,
         Self::Sflow,
         Self::Tshark,
     ];
@@ -70,6 +77,7 @@ impl Format {
             Self::Nfdump => "nfdump",
             Self::Zeek => "zeek",
             Self::Vpc => "vpc",
+            Self::Goflow2 => "goflow2",
             Self::Sflow => "sflow",
             Self::Tshark => "tshark",
         }
@@ -89,8 +97,11 @@ impl Format {
             Self::Aequitas => "trace of Aequitas' YAPS: priority,size_bytes,start_s,src,dst",
             Self::Coflow => "coflow-benchmark (FB2010): mappers and reducers by port; --megabyte",
             Self::Nfdump => "CSV of nfdump (NetFlow, IPFIX), old and new columns; --gap, --sampling",
-            Self::Zeek => "conn.log of Zeek as TSV: each direction with payload is a flow",
-            Self::Vpc => "VPC Flow Logs of AWS as text, default fields or a header with names; --gap",
+            Self::Zeek => "conn.log of Zeek, TSV or JSON lines: each direction with payload is a flow",
+            Self::Vpc => {
+                "VPC Flow Logs of AWS: text, default fields or a header with names, or JSON lines; --gap"
+            }
+            Self::Goflow2 => "JSON lines of goflow2 (NetFlow, IPFIX, sFlow); --gap, --sampling",
             Self::Sflow => {
                 "sampled packets as sflowtool -L prints them, below a header with the fields; --gap"
             }
@@ -103,15 +114,20 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the options that it supports.
-    pub(super) fn knobs(self) -> &'static [ImportOption] {
-        match self {
-            Self::Hpcc => &[ImportOption::Topology],
-            Self::Yaps => &[ImportOption::Mss],
-            Self::Coflow => &[ImportOption::Megabyte],
-            Self::Nfdump => &[ImportOption::Gap, ImportOption::Sampling],
-            Self::Vpc | Self::Sflow | Self::Tshark => &[ImportOption::Gap],
-            Self::Htsim | Self::HtsimUs | Self::Aequitas | Self::Zeek => &[],
+    /// Returns whether files of this format are logs of networks, and not files of simulators.
+    pub(super) fn is_log(self) -> bool {
+        matches!(self, Self::Nfdump | Self::Zeek | Self::Vpc | Self::Goflow2 | Self::Sflow | Self::Tshark)
+    }
+
+    /// Returns whether it supports an option.
+    pub(super) fn has(self, option: ImportOption) -> bool {
+        match option {
+            ImportOption::Topology => self == Self::Hpcc,
+            ImportOption::Mss => self == Self::Yaps,
+            ImportOption::Megabyte => self == Self::Coflow,
+            ImportOption::Gap => self.is_log() && self != Self::Zeek,
+            ImportOption::Sampling => matches!(self, Self::Nfdump | Self::Goflow2),
+            ImportOption::From | ImportOption::Until => self.is_log(),
         }
     }
 }

@@ -26,8 +26,8 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     }
     let lines: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with('#')).collect();
     let Some(&first) = lines.first() else { return Err("it has no content") };
-    if first.starts_with('{') {
-        return Err("it looks like JSON, which is not supported: let the tool write text");
+    if first.starts_with(['{', '[']) {
+        return of_json(first);
     }
     if lines.iter().any(|line| line.ends_with(" Conversations")) {
         return Err(
@@ -66,6 +66,24 @@ const TOPOLOGY: &str =
 
 fn found(format: Format, from: &'static str) -> Result<Guess, &'static str> {
     Ok(Guess { format, from: Some(from) })
+}
+
+/// Detects the format of JSON lines by the members of the first object.
+fn of_json(first: &str) -> Result<Guess, &'static str> {
+    let has = |name: &str| first.contains(&format!("\"{name}\""));
+    if has("id.orig_h") {
+        return found(Format::Zeek, "JSON with id.orig_h");
+    }
+    if has("src_addr") && (has("time_flow_start_ns") || has("time_flow_start")) {
+        return found(Format::Goflow2, "JSON with src_addr and time_flow_start_ns");
+    }
+    if has("srcaddr") || has("log-status") || has("log_status") || has("message") {
+        return found(Format::Vpc, "JSON with fields of flow logs, or a message");
+    }
+    Err(
+        "it looks like JSON, of which lines of Zeek, goflow2 and flow logs of AWS are read: `jq -c '.[]'` makes lines \
+         of an array",
+    )
 }
 
 /// Old and new connection matrices differ only in the unit of `start`, which the file does not state.

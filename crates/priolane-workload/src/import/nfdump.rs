@@ -16,6 +16,7 @@ use std::net::IpAddr;
 
 use priolane_source::InputError;
 
+use super::clocks::Instant;
 use super::collect::{Collector, Name};
 use super::columns::{Names, Places};
 use super::imported::Opening;
@@ -163,6 +164,7 @@ fn parse_record(into: &mut Collector<'_>, row: &Row<'_>) -> Result<ParsedRecord,
     }
     let counted = |column| row.cell(column).map(count).transpose();
     let there = Volume { bytes: count(bytes)?, packets: counted(8)? };
+    records::carried(there.bytes, there.packets)?;
     let back = counted(9)?.filter(|&bytes| bytes > 0);
     let packets = counted(10)?;
     let back = back.map(|bytes| Volume { bytes, packets });
@@ -203,8 +205,8 @@ fn store(
 ) -> Result<(), InputError> {
     let [src, dst] = parsed.ends;
     let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
-    let start = into.relative(lines, parsed.start)?;
-    let end = into.relative(lines, parsed.start.saturating_add(parsed.duration))?;
+    let Instant { base, apart: start } = into.instant(lines, parsed.start)?;
+    let end = start.saturating_add_unsigned(parsed.duration as u64);
     let [sp, dp] = parsed.ports;
     let ParsedRecord { protocol, opening, .. } = *parsed;
     let header = protocol.header(parsed.ends[0]);
@@ -212,7 +214,7 @@ fn store(
     for (src, dst, ports, volume) in [(src, dst, [sp, dp], Some(there)), (dst, src, [dp, sp], back)] {
         let Some(volume) = volume else { continue };
         let payload = volume.bytes - volume.packets.unwrap_or(0).saturating_mul(header);
-        let key = Key { src, dst, ports, protocol, observer };
+        let key = Key { src, dst, ports, protocol, base, observer };
         let opening = if protocol == Protocol::Tcp { opening } else { Opening::Unstated };
         records.push(lines, Record { key, start, end, payload, opening })?;
     }

@@ -36,12 +36,26 @@ pub struct Options {
     pub gap: Option<Span>,
     /// NetFlow sampling: one in this many packets; default 1.
     pub sampling: Option<u32>,
+    /// The first start that is listed, on the clock of a log, in picoseconds; default: all.
+    pub from: Option<u128>,
+    /// The start from which on flows are not listed, on the clock of a log, in picoseconds; default: none.
+    pub until: Option<u128>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let start = Start::First(Time::ZERO);
-        Self { hosts: None, start, spread: None, mss: None, megabyte: None, gap: None, sampling: None }
+        Self {
+            hosts: None,
+            start,
+            spread: None,
+            mss: None,
+            megabyte: None,
+            gap: None,
+            sampling: None,
+            from: None,
+            until: None,
+        }
     }
 }
 
@@ -53,6 +67,8 @@ impl Options {
             self.megabyte.map(|_| ImportOption::Megabyte),
             self.gap.map(|_| ImportOption::Gap),
             self.sampling.map(|_| ImportOption::Sampling),
+            self.from.map(|_| ImportOption::From),
+            self.until.map(|_| ImportOption::Until),
         ];
         turned.into_iter().flatten()
     }

@@ -11,7 +11,7 @@ use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
 use super::imported::ImportedFlows;
 use super::options::Options;
-use super::{aequitas, binary, coflow, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
+use super::{aequitas, binary, coflow, goflow2, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
 
 /// A text to import.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub fn read(
         Some(format) => Guess { format, from: None },
         None => guess_format(head, source.file)?,
     };
-    let foreign = |knob: &ImportOption| !guess.format.knobs().contains(knob);
+    let foreign = |&option: &ImportOption| !guess.format.has(option);
     let network = source.network.map(|_| ImportOption::Topology);
     if let Some(knob) = options.turned().chain(network).find(foreign) {
         let key = format!("--{knob:?}").to_lowercase();
@@ -48,6 +48,7 @@ pub fn read(
     let text: &mut dyn BufRead = &mut text;
     let mut lines = Lines::new(text, source.file);
     let mut into = Collector::new(options);
+    into.is_log = guess.format.is_log();
     match guess.format {
         Format::Hpcc => hpcc::read(&mut lines, &mut into, source.network)?,
         Format::Htsim => htsim::read(&mut lines, &mut into, htsim::Unit::Picoseconds)?,
@@ -58,6 +59,7 @@ pub fn read(
         Format::Nfdump => nfdump::read(&mut lines, &mut into)?,
         Format::Zeek => zeek::read(&mut lines, &mut into)?,
         Format::Vpc => vpc::read(&mut lines, &mut into)?,
+        Format::Goflow2 => goflow2::read(&mut lines, &mut into)?,
         Format::Sflow => sflow::read(&mut lines, &mut into)?,
         Format::Tshark => tshark::read(&mut lines, &mut into)?,
     }

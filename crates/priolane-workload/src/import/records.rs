@@ -17,6 +17,7 @@ use std::net::IpAddr;
 
 use priolane_source::InputError;
 
+use super::clocks::Instant;
 use super::collect::{Collector, End, MAX_IMPORTED, ParsedFlow, digits, too_many};
 use super::imported::Opening;
 use super::options::Text;
@@ -65,6 +66,8 @@ pub(super) struct Key {
     pub(super) dst: End,
     pub(super) ports: [u16; 2],
     pub(super) protocol: Protocol,
+    /// The number of the base of the record's times.
+    pub(super) base: u8,
     /// The interface or switch that recorded the flow; 0 if the file does not say.
     pub(super) observer: u32,
 }
@@ -78,7 +81,7 @@ impl Key {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     pub(super) key: Key,
-    /// Picoseconds as [`Collector::relative`] returns them.
+    /// Picoseconds after the base.
     pub(super) start: i64,
     pub(super) end: i64,
     /// Bytes without headers; negative if the assumed headers were too long.
@@ -193,7 +196,7 @@ impl Records {
         records: &[Record],
         opening: Opening,
     ) -> Result<(), InputError> {
-        let Key { src, dst, protocol, .. } = records[0].key;
+        let Key { src, dst, protocol, base, .. } = records[0].key;
         let once = if protocol == Protocol::Tcp { self.once } else { 0 };
         let payload =
             records.iter().map(|record| i128::from(record.payload)).sum::<i128>() - i128::from(once);
@@ -202,7 +205,7 @@ impl Records {
             return Ok(());
         }
         let bytes = u64::try_from(payload * i128::from(self.factor)).unwrap_or(u64::MAX);
-        let start = into.absolute(records[0].start);
+        let start = into.absolute(Instant { base, apart: records[0].start });
         let listed =
             into.take(lines, ParsedFlow { src, dst, size: Some(bytes), start, class: 0, coflow: None })?;
         if listed.is_some() {
@@ -281,6 +284,16 @@ pub(super) fn count(cell: &str) -> Result<i64, &'static str> {
     number.map(|number| number as i64).ok_or("a number is unreadable")
 }
 
+/// Checks that packets can have carried the bytes of a record: at most 65535 each.
+pub(super) fn carried(bytes: i64, packets: Option<i64>) -> Result<(), &'static str> {
+    match packets {
+        Some(packets) if packets.saturating_mul(65_535) < bytes => {
+            Err("the bytes are more than its packets can carry")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Parses the port in a cell, 0 if there is none.
 pub(super) fn port(cell: Option<&str>) -> Result<u16, &'static str> {
     cell.map_or(Ok(0), |cell| cell.parse().map_err(|_| "a port is unreadable"))
@@ -301,7 +314,8 @@ mod tests {
         let mut none: &[u8] = b"";
         let text: &mut dyn BufRead = &mut none;
         let lines = Text::new(text, "x");
-        let ends = Key { src: End(0), dst: End(1), ports: [1, 2], protocol: Protocol::Tcp, observer: 0 };
+        let ends =
+            Key { src: End(0), dst: End(1), ports: [1, 2], protocol: Protocol::Tcp, base: 0, observer: 0 };
         let gap = GAP_PS as i64;
         // 1000 packets a gap apart, one that comes late, and one a picosecond too far away.
         let starts = (0..1000).map(|nth| nth * gap).chain([gap / 2, 1000 * gap + 1]);

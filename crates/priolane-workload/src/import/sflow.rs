@@ -14,6 +14,7 @@ use std::net::IpAddr;
 
 use priolane_source::InputError;
 
+use super::clocks::Instant;
 use super::collect::{Collector, Name, digits};
 use super::columns::{Names, Places};
 use super::imported::Opening;
@@ -222,11 +223,12 @@ impl Samples {
         let ParsedRecord { ports, protocol, rate, .. } = *parsed;
         let [src, dst] = parsed.ends;
         let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
-        let key = Key { src, dst, ports, protocol, observer: self.agents.number(lines, parsed.agent)? };
+        let observer = self.agents.number(lines, parsed.agent)?;
+        let Instant { base, apart: start } = into.instant(lines, parsed.time)?;
+        let key = Key { src, dst, ports, protocol, base, observer };
         let (low, high) = self.rates.unwrap_or((rate, rate));
         self.rates = Some((low.min(rate), high.max(rate)));
         self.late |= parsed.late;
-        let start = into.relative(lines, parsed.time)?;
         let payload = parsed.payload.saturating_mul(i64::from(rate));
         let packet = Record { key, start, end: start, payload, opening: Opening::Unstated };
         self.records.push_packet(lines, into, packet)

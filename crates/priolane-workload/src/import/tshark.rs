@@ -14,6 +14,7 @@ use std::net::IpAddr;
 
 use priolane_source::InputError;
 
+use super::clocks::Instant;
 use super::collect::{Collector, Name};
 use super::columns::{Names, Places};
 use super::imported::Opening;
@@ -195,7 +196,8 @@ impl Capture {
         let ParsedRecord { ports, protocol, payload, .. } = *parsed;
         let [src, dst] = parsed.ends;
         let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
-        let key = Key { src, dst, ports, protocol, observer: 0 };
+        let Instant { base, apart: start } = into.instant(lines, parsed.time)?;
+        let key = Key { src, dst, ports, protocol, base, observer: 0 };
         if parsed.syn == Some(true) {
             self.opened.insert(key);
         }
@@ -208,7 +210,6 @@ impl Capture {
             Some(_) if self.opened.contains(&key) => Opening::Seen,
             Some(_) => Opening::Missing,
         };
-        let start = into.relative(lines, parsed.time)?;
         self.records.push_packet(lines, into, Record { key, start, end: start, payload, opening })
     }
 }

@@ -1,4 +1,4 @@
-//! VPC Flow Logs of AWS, as text.
+//! VPC Flow Logs of AWS, as text or as JSON lines.
 //!
 //! ```text
 //! version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status
@@ -7,16 +7,20 @@
 //!
 //! Fields are those of the last header above a row, in any order, `_` as `-`; without a header they are those of the
 //! default format. `pkt-srcaddr` and `pkt-dstaddr` precede `srcaddr` and `dstaddr`, which are those of an interface.
+//! An object of JSON has fields as members, or a record as its member `message`.
 //! Records are merged and lose their headers as in `records.rs`; a flow between two interfaces is recorded at both.
 //! Starts are whole seconds, and up to 60 s late (docs/assumptions.md#import-vpc-starts).
 
 use std::net::IpAddr;
 
 use priolane_source::InputError;
+use serde_json::Value;
 
+use super::clocks::Instant;
 use super::collect::{Collector, Name, digits};
 use super::columns::{Names, Places};
 use super::imported::Opening;
+use super::json;
 use super::options::Text;
 use super::records::{self, Key, Observers, Protocol, Record, Records, SYN_OPTIONS, count};
 use crate::context::LATEST_START;
@@ -78,6 +82,13 @@ struct Fields {
     count: usize,
 }
 
+impl Fields {
+    /// Returns the fields of rows that have all of [`COLUMNS`] in order.
+    fn in_order() -> Self {
+        Self { places: Places::in_order(), count: COLUMNS.len() }
+    }
+}
+
 /// Returns true if the line names fields.
 pub(super) fn is_header(line: &str) -> bool {
     let same = |word: &str, name: &str| {
@@ -134,6 +145,27 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     let mut log = Log { records: Records::new(into), interfaces: Observers::default(), uncounted: false };
     into.recording.late_ps = LATE_PS;
     while lines.next(&mut line)? {
+        if json::is_object(&line) {
+            match json::object(&line) {
+                Ok(object) => match object.get("message").and_then(Value::as_str) {
+                    Some(message) => {
+                        let message = message.trim().to_owned();
+                        line.replace_range(.., &message);
+                    }
+                    None => {
+                        into.rows += 1;
+                        let cells = json::cells(&object, &COLUMNS);
+                        log.record(lines, into, &Fields::in_order(), &cells.each_ref().map(String::as_str))?;
+                        continue;
+                    }
+                },
+                Err(reason) => {
+                    into.rows += 1;
+                    into.drop(reason, 0);
+                    continue;
+                }
+            }
+        }
         if is_header(&line) {
             header = Some(named(lines, &line)?);
             continue;
@@ -150,14 +182,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             }
         };
         into.rows += 1;
-        if let Err((reason, bytes)) = refused(&fields, &cells) {
-            into.drop(reason, bytes);
-            continue;
-        }
-        match parse_record(into, &fields.places, &cells) {
-            Ok(parsed) => log.store(lines, into, &parsed)?,
-            Err(reason) => into.drop(reason, 0),
-        }
+        log.record(lines, into, &fields, &cells)?;
     }
     log.records.once = if log.uncounted { 0 } else { SYN_OPTIONS };
     log.records.flows(lines, into)?;
@@ -215,6 +240,7 @@ fn parse_record<'a>(
     let ends = [records::address(src)?, records::destination(dst)?];
     let bytes = count(value(Field::Bytes).unwrap_or(""))?;
     let packets = value(Field::Packets).map(count).transpose()?;
+    records::carried(bytes, packets)?;
     let ports = [records::port(value(Field::SourcePort))?, records::port(value(Field::DestinationPort))?];
     let protocol = Protocol::of(value(Field::Protocol));
     let flags = value(Field::Flags).filter(|_| protocol == Protocol::Tcp);
@@ -249,6 +275,25 @@ struct Log {
 }
 
 impl Log {
+    /// Stores the record of a row, or counts why it is not listed.
+    fn record(
+        &mut self,
+        lines: &Text<'_>,
+        into: &mut Collector<'_>,
+        fields: &Fields,
+        cells: &[&str],
+    ) -> Result<(), InputError> {
+        if let Err((reason, bytes)) = refused(fields, cells) {
+            into.drop(reason, bytes);
+            return Ok(());
+        }
+        match parse_record(into, &fields.places, cells) {
+            Ok(parsed) => self.store(lines, into, &parsed)?,
+            Err(reason) => into.drop(reason, 0),
+        }
+        Ok(())
+    }
+
     fn store(
         &mut self,
         lines: &Text<'_>,
@@ -261,8 +306,9 @@ impl Log {
         self.uncounted |= parsed.packets.is_none();
         let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
         let observer = self.interfaces.number(lines, parsed.interface)?;
-        let key = Key { src, dst, ports, protocol, observer };
-        let [start, end] = [into.relative(lines, parsed.start)?, into.relative(lines, parsed.end)?];
+        let Instant { base, apart: start } = into.instant(lines, parsed.start)?;
+        let key = Key { src, dst, ports, protocol, base, observer };
+        let end = start.saturating_add_unsigned((parsed.end - parsed.start) as u64);
         self.records.push(lines, Record { key, start, end, payload, opening })
     }
 }

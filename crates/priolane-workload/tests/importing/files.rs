@@ -31,6 +31,9 @@ fn every_sample_comes_back_from_its_list() {
         sample!("nfdump_old.csv"),
         sample!("nfdump_new.csv"),
         sample!("zeek_conn.log"),
+        sample!("zeek.json"),
+        sample!("goflow2.json"),
+        sample!("vpc.json"),
         sample!("vpc_default.txt"),
         sample!("vpc_header.txt"),
         sample!("sflow.csv"),
@@ -115,7 +118,9 @@ fn a_failed_import_leaves_files_as_they_were() {
         std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["in", "out.csv"]);
-    for (flag, value) in [("start", "soon"), ("spread", "1"), ("gap", "99999999s")] {
+    for (flag, value) in
+        [("start", "soon"), ("spread", "1"), ("gap", "99999999s"), ("from", "noon"), ("until", "x")]
+    {
         let mut json = serde_json::json!({ "format": "zeek", "file": "none", "out": "out.csv" });
         json[flag] = value.into();
         let Err(Failure::Input(error)) = import::import_files(&serde_json::from_value(json).unwrap()) else {

@@ -202,3 +202,94 @@ fn an_unreadable_port_is_no_port_zero() {
     let icmp = sample!("nfdump_old.csv").replace("5353,53,UDP", "0,8.0,ICMP");
     assert_eq!(dropped(&good(&icmp, &Options::default()).0).len(), 5);
 }
+
+#[test]
+fn json_lines_of_zeek_are_read_as_its_table() {
+    let (imported, format) = good(sample!("zeek.json"), &Options::default());
+    assert_eq!(format, Format::Zeek);
+    let ms = 1_000_000_000;
+    // Hosts 0 to 4: .0.1, .0.5, .0.9, .0.14, .1.78. The last response has 1607364734 - 1607310063 bytes that were seen.
+    assert_eq!(
+        flows(&imported),
+        [
+            (0, 0, 1, 1000),
+            (0, 1, 0, 200_000),
+            (750 * ms, 1, 2, 40),
+            (1750 * ms, 3, 4, 1782),
+            (1750 * ms, 4, 3, 54_671)
+        ]
+    );
+    let note = "1 flows state more bytes than their packets carried: they have those that were seen, 1607310063 bytes less \
+                (missed_bytes)";
+    assert_eq!(imported.notes, [note]);
+    // Without missed_bytes: 56983 bytes of IP less 56 headers of 52 bytes.
+    let (without, _) = good(&sample!("zeek.json").replace("missed_bytes", "other"), &Options::default());
+    assert_eq!(flows(&without)[4].3, 56_983 - 56 * 52);
+    let (broken, _) = good(&format!("{}{{\"id.orig_h\":\n", sample!("zeek.json")), &Options::default());
+    assert_eq!(dropped(&broken), [("the row is not a JSON object", 1, 0)]);
+}
+
+#[test]
+fn json_lines_of_goflow2_and_of_flow_logs_are_read() {
+    let (imported, format) = good(sample!("goflow2.json"), &Options::default());
+    assert_eq!(format, Format::Goflow2);
+    let ms = 1_000_000_000;
+    // 150000 - 100 x 52; ten times 1500 - 28. The second exporter saw 75000 - 50 x 52 bytes of the first flow.
+    assert_eq!(flows(&imported), [(0, 0, 1, 144_800), (750 * ms, 1, 0, 14_720)]);
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("another interface, switch or router recorded the flow too", 1, 72_400),
+            ("the bytes are more than its packets can carry", 1, 0)
+        ]
+    );
+    assert_eq!(imported.recording.sampling, Some(10));
+    let all = Options { sampling: Some(2), ..Options::default() };
+    assert_eq!(flows(&good(sample!("goflow2.json"), &all).0)[0].3, 289_600);
+    let (imported, format) = good(sample!("vpc.json"), &Options::default());
+    assert_eq!(format, Format::Vpc);
+    // 150000 - 100 x 52 - 8, 10000 - 10 x 52 - 8.
+    assert_eq!(flows(&imported), [(0, 0, 1, 144_792), (1000 * ms, 1, 0, 9472)]);
+    assert_eq!(dropped(&imported), [("no traffic in the interval (NODATA)", 1, 0)]);
+}
+
+/// A flow log of AWS with a flow of `bytes` at each second, of IP packets without payload in common.
+fn flow_log(rows: &[(u64, u64)]) -> String {
+    let row = |(nth, &(second, bytes)): (usize, &(u64, u64))| {
+        let end = second + 1;
+        format!("2 1 eni-0a 10.0.0.1 10.0.0.5 {nth} 5001 17 1 {} {second} {end} ACCEPT OK\n", bytes + 28)
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
+#[test]
+fn a_broken_clock_drops_its_rows_and_not_the_log() {
+    let now = 1_714_521_600;
+    let starts = |text: &str, options: &Options| {
+        let (imported, _) = good(text, options);
+        let bytes: Vec<u64> = flows(&imported).iter().map(|flow| flow.3).collect();
+        (bytes, dropped(&imported), imported.first_start_ps)
+    };
+    let second = 1_000_000_000_000;
+    // The first row is of 1970, and one of next year.
+    let text = flow_log(&[(0, 1), (now, 2), (now + 5, 3), (now + 31_536_000, 4)]);
+    let far = "the start is more than 26 days from that of most flows";
+    let found = starts(&text, &Options::default());
+    assert_eq!(found, (vec![2, 3], vec![(far, 2, 5)], u128::from(now) * second));
+    // Of 40 days, the 26 with most flows.
+    let day = 86_400;
+    let text = flow_log(&[(now, 1), (now + 20 * day, 2), (now + 40 * day, 4), (now + 41 * day, 8)]);
+    assert_eq!(starts(&text, &Options::default()).0, [2, 4, 8]);
+    // A part of a log, which begins at --from and ends before --until.
+    let text = flow_log(&[(now, 1), (now + 1, 2), (now + 2, 4), (now + 3, 8)]);
+    let at = |seconds: u64| Some(u128::from(now + seconds) * second);
+    let part = Options { from: at(1), until: at(3), ..Options::default() };
+    let (bytes, dropped, first) = starts(&text, &part);
+    assert_eq!((bytes, first), (vec![2, 4], u128::from(now + 1) * second));
+    assert_eq!(
+        dropped,
+        [("the flow does not start before --until", 1, 8), ("the flow starts before --from", 1, 1)]
+    );
+    let simulator = read(sample!("yaps_nine.txt"), &part).unwrap_err().what;
+    assert!(simulator.contains("--from has no meaning for the format yaps"), "{simulator}");
+}

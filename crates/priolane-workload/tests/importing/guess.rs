@@ -10,6 +10,7 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     let refused = |text: &str| read(text, &Options::default()).unwrap_err().to_string();
     assert!(refused("").contains("it has no content"));
     assert!(refused("{\"ts\":1}\n").contains("JSON"));
+    assert!(refused("[\n{\"src_addr\":1}\n").contains("jq -c"));
     assert!(refused("start_ns,src,dst,bytes\n0,0,1,5\n").contains("needs no import"));
     assert!(refused(TOPOLOGY).contains("--topology"));
     for head in ["5 1 1 4", "5 1 1 4 1 1", "5 8 1 0 4 A100"] {
@@ -44,8 +45,8 @@ fn files_that_are_no_text_say_what_makes_text_of_them() {
         let source = Source { file: "x", format, network: None };
         import::read(text, source, &Options::default()).unwrap_err().to_string()
     };
-    let capture =
-        "x: the file is a packet capture. Print its packets with tshark, as docs/importing.md says.";
+    let capture = "x: the file is a packet capture. Run `zeek -C -r FILE` and then `priolane import zeek conn.log -o \
+                   OUT.csv`; for exact starts, print its packets with the tshark command of docs/importing.md.";
     for begin in [b"\xd4\xc3\xb2\xa1\x02\0", b"\x0a\x0d\x0d\x0a\x1c\0", b"\xa1\xb2\x3c\x4d\0\x02"] {
         assert_eq!(refused(begin, None), capture);
         assert_eq!(refused(begin, Some(Format::Tshark)), capture);

@@ -22,7 +22,7 @@ pub(crate) fn flows(imported: &ImportedFlows) -> Vec<(u64, u16, u16, u64)> {
     imported.rows.iter().map(flow).collect()
 }
 
-pub(crate) fn dropped(imported: &ImportedFlows) -> Vec<(&str, u64, u128)> {
+pub(crate) fn dropped(imported: &ImportedFlows) -> Vec<(&'static str, u64, u128)> {
     imported.dropped.iter().map(|dropped| (dropped.reason, dropped.count, dropped.bytes)).collect()
 }
 

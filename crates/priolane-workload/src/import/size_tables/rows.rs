@@ -23,7 +23,7 @@ pub(super) struct TableRow {
     line: usize,
 }
 
-/// The rows of a table, and what stands before them.
+/// The rows of a table, and the mean and the unit that lines before them state.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     file: String,

@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --like --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -145,9 +145,14 @@ complete -c priolane -n '_shtab_priolane_using import' -l spread -x -d 'spread f
 complete -c priolane -n '_shtab_priolane_using import' -l mss -x -d 'yaps, sizes: bytes of a packet (default: 1460)'
 complete -c priolane -n '_shtab_priolane_using import' -l megabyte -x -d 'coflow: bytes of a MB (default: 1048576)'
 complete -c priolane -n '_shtab_priolane_using import' -l gap -x -d 'logs, captures: longest gap within a flow (default: 15s)'
-complete -c priolane -n '_shtab_priolane_using import' -l sampling -x -d 'nfdump: one packet in N was seen (default: 1)'
+complete -c priolane -n '_shtab_priolane_using import' -l sampling -x -d 'nfdump, goflow2: one packet in N was seen (default: 1)'
+complete -c priolane -n '_shtab_priolane_using import' -l from -x -d 'logs: the first start that is listed, on the log'"'"'s clock'
+complete -c priolane -n '_shtab_priolane_using import' -l until -x -d 'logs: where the list ends, on the log'"'"'s clock'
 complete -c priolane -n '_shtab_priolane_using import' -l unit -xka "bytes packets" -d 'sizes: their unit (default: what the table shows)'
 complete -c priolane -n '_shtab_priolane_using import' -l interpolation -xka "linear step" -d 'sizes: whether flows have sizes between rows, or only those of rows (default: what the table shows)'
+complete -c priolane -n '_shtab_priolane_using import' -l scheme -x -d 'fct: the scheme that the file has results of'
+complete -c priolane -n '_shtab_priolane_using import' -l seed -x -d 'fct: the seed of the run (default: 1)'
+complete -c priolane -n '_shtab_priolane_using import' -l like -x -d 'fct: results of the same experiment, whose size classes are taken'
 complete -c priolane -n '_shtab_priolane_using import' -l json -d 'print the report as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a list -d 'the names that files can use'
 complete -c priolane -n '_shtab_priolane_using list' -s h -l help -d 'show this help message and exit'
