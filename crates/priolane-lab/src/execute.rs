@@ -20,7 +20,7 @@ use priolane_results::admission::AdmissionRecord;
 use priolane_results::answer::Answer;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
-use priolane_results::record::{self, Counters, LoadRecord, RunRecord};
+use priolane_results::record::{self, Counters, LoadRecord, RunRecord, StormRow};
 use priolane_results::rows::{Rows, canonical};
 use priolane_results::source::Source;
 use priolane_results::store::{Draft, PublishOutcome, RunId, Store, StoreError};
@@ -361,8 +361,10 @@ impl<'a> Simulation<'a> {
         let admission = AdmissionRecord::of(ran.0, outcome, rtt);
         let summaries = metrics::summarize(ran.0, outcome, classes);
         let texts = optimum.iter().filter_map(optimum::Optimum::warning);
+        let storms = record::storms(outcome, &scenario.topology);
         let texts = texts
             .chain(deadlock(built, outcome))
+            .chain(storm_warning(&storms))
             .chain(admission.iter().flat_map(metrics::admission::warnings))
             .chain(metrics::spurious(scheme, &summaries.by_class));
         let warnings = built.warnings.iter().cloned().chain(texts).collect();
@@ -389,6 +391,7 @@ impl<'a> Simulation<'a> {
             coflows: metrics::coflows::summarize(rows.coflows(), classes),
             order: metrics::order::order(scenario, outcome, built.observed_port, window),
             ports: metrics::ports::summarize(scenario, built.zero_loss.as_deref(), outcome),
+            storms,
             received: ReceivedRecord::of(scenario, outcome),
             tokens: TokenRecord::of(outcome),
             effective: effective(self.run, ran, classes, rtt),
@@ -436,6 +439,19 @@ fn deadlock(built: &ResolvedRun, outcome: &Outcome) -> Option<String> {
     (!cycle.is_empty()).then(|| {
         format!("deadlock: these links are paused and wait for each other forever: {}", cycle.join(", "))
     })
+}
+
+/// Describes the storms that watchdogs found, if there were any.
+fn storm_warning(storms: &[StormRow]) -> Option<String> {
+    let first = storms.first()?;
+    let found: u64 = storms.iter().map(|row| row.storms).sum();
+    let dropped: u64 = storms.iter().map(|row| row.dropped).sum();
+    let ports = storms.len();
+    Some(format!(
+        "watchdogs of paused classes acted {found} times at {ports} ports and classes, such as {} (class {}), and dropped \
+         {dropped} packets",
+        first.port, first.class
+    ))
 }
 
 /// A completed run.

@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 use priolane_core::ids::{CLASSES, Class};
-use priolane_sim::outcome::{Ledger, Outcome, PacketCount, PortClassRecord};
+use priolane_sim::outcome::{Ledger, Outcome, PacketCount, PortClassRecord, StormRecord};
 use priolane_sim::scenario::ScenarioSpec;
+use priolane_sim::topology::Topology;
 use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::admission::AdmissionRecord;
 use crate::checksum::with_checksum;
+use crate::ports::port_names;
 use crate::steady::SteadySummary;
 use crate::summary::{
     CoflowSummary, EffectiveRecord, OrderRecord, PortSet, PortSummary, RateRecord, Summary,
@@ -82,6 +84,9 @@ pub struct RunRecord {
     /// Summaries of sets of ports.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,
+    /// Storms that watchdogs of lossless classes found (PFC), by port and class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<StormRow>,
     /// Payload that reached hosts.
     #[serde(default)]
     pub received: ReceivedRecord,
@@ -259,6 +264,34 @@ pub fn priorities(outcome: &Outcome) -> Vec<PriorityRow> {
         row.share = row.inversions as f64 / row.packets as f64;
     }
     rows
+}
+
+/// Storms of one class at one egress port, which its watchdog found (PFC).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StormRow {
+    /// The egress port, named by the two nodes of its link.
+    pub port: String,
+    /// The class.
+    pub class: Class,
+    /// The number of storms.
+    pub storms: u64,
+    /// Packets that the watchdog dropped, which are among those dropped there.
+    pub dropped: u64,
+}
+
+/// Returns the storms of an outcome in the network of `topology`.
+pub fn storms(outcome: &Outcome, topology: &Topology) -> Vec<StormRow> {
+    if outcome.storms.is_empty() {
+        return Vec::new();
+    }
+    let ports = port_names(topology);
+    let row = |of: &StormRecord| StormRow {
+        port: ports[of.link.index()].clone(),
+        class: of.class,
+        storms: of.storms,
+        dropped: of.dropped.packets,
+    };
+    outcome.storms.iter().map(row).collect()
 }
 
 /// Conservation of the packets and bytes of one class. `made` is the sum of the others, otherwise the run fails.

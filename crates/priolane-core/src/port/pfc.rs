@@ -22,11 +22,14 @@
 //! Headroom is either reserved permanently from the memory or, as an idealization, provided in addition to it.
 //! Lossy classes also use the shared buffer, with dynamic thresholds (see [`super::SharedBuffer`]).
 
+pub mod watchdog;
+
+use self::watchdog::Watchdog;
 use super::{Alpha, FreeBytes, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{
-    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Thousandths, Value, Words,
-    WrittenValue,
+    Bounds, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Thousandths,
+    Value, Words, WrittenValue,
 };
 use crate::units::{Rate, Span};
 
@@ -98,6 +101,9 @@ pub struct Pfc {
     /// The same as a multiple of 2 C d: what the link carries while a bit goes there and back.
     #[key(default = 0, form = Thousandths, range = "[0, 1000]", skip_default, source = "docs/assumptions.md#physical-headroom")]
     pub headroom_round_trips: u32,
+    /// Watchdog of ports that stay paused, as in switches; without it, a cycle of pauses lasts.
+    #[key(optional, form = InTable, shown = "none", source = "docs/assumptions.md#pfc")]
+    pub watchdog: Option<Watchdog>,
 }
 
 impl Pfc {
@@ -118,6 +124,7 @@ impl Pfc {
             headroom: self.headroom,
             headroom_least: self.headroom_least,
             headroom_round_trips: self.headroom_round_trips,
+            watchdog: self.watchdog,
         }
     }
 }
@@ -140,6 +147,8 @@ pub struct PfcSpec {
     pub headroom_least: u64,
     /// The same in thousandths of 2 C d of the link.
     pub headroom_round_trips: u32,
+    /// The watchdog of all ports.
+    pub watchdog: Option<Watchdog>,
 }
 
 impl PfcSpec {

@@ -182,6 +182,7 @@ mod tests {
             effective: None,
             order: None,
             ports: BTreeMap::new(),
+            storms: Vec::new(),
             received: ReceivedRecord::default(),
             tokens: None,
             measured: None,

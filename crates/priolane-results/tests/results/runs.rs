@@ -54,6 +54,7 @@ pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
         coflows: Default::default(),
         effective: None,
         ports: Default::default(),
+        storms: Vec::new(),
         received: Default::default(),
         tokens: None,
         measured: None,

@@ -24,6 +24,7 @@ use priolane_core::units::Time;
 use super::fabric::{Fabric, NO_ROUTE};
 use super::path_selector::{PathSelector, Visit};
 use super::pausable_queue::{BufferedPacket, PausableQueue, held_queue};
+use super::pfc_watch::PortWatch;
 use super::port::Port;
 use super::unroutable::UnroutablePackets;
 use crate::device::event_sink::{Arrival, EventSink};
@@ -42,9 +43,13 @@ enum Armed {
 #[derive(Debug)]
 struct PausablePort<B: Body> {
     egress: Port<PausableQueue<B>>,
-    /// Classes that the next node has paused here; `held_since` is when.
+    /// Classes that the next node has paused here; `changed_at` is when that began or ended.
+    paused: ClassSet,
+    changed_at: [Time; CLASSES],
+    /// Classes that are not sent: those that are paused, but for what a watchdog decides.
     held: ClassSet,
-    held_since: [Time; CLASSES],
+    /// The watchdog, if there is one.
+    watch: Option<Box<PortWatch>>,
     /// Classes that this switch wants paused at the other end; `signaled` is what the last pause frame said.
     wanted: ClassSet,
     signaled: ClassSet,
@@ -65,17 +70,23 @@ impl<B: Body> PausablePort<B> {
 
     /// Applies a pause frame of the next node.
     fn hold(&mut self, now: Time, classes: ClassSet) {
-        for class in (0..CLASSES as Class).filter(|&c| self.held.has(c) != classes.has(c)) {
-            let since = std::mem::replace(&mut self.held_since[usize::from(class)], now);
-            if self.held.has(class) {
+        for class in (0..CLASSES as Class).filter(|&c| self.paused.has(c) != classes.has(c)) {
+            let since = std::mem::replace(&mut self.changed_at[usize::from(class)], now);
+            if self.paused.has(class) {
                 self.egress.counts.paused(class, now.since(since));
             }
         }
-        self.held = classes;
+        self.paused = classes;
+        self.held = self.watch.as_ref().map_or(classes, |watch| watch.held(classes));
+    }
+
+    /// Returns the classes whose packets a watchdog drops.
+    fn dropping(&self) -> ClassSet {
+        self.watch.as_ref().map_or(ClassSet::NONE, |watch| watch.dropping())
     }
 }
 
-/// A switch that never drops packets of its lossless classes.
+/// A switch that never drops packets of its lossless classes, unless a watchdog does.
 #[derive(Debug)]
 pub(crate) struct LosslessSwitch<B: Body> {
     node: NodeId,
@@ -85,7 +96,8 @@ pub(crate) struct LosslessSwitch<B: Body> {
     port_of: Vec<usize>,
     chooser: PathSelector,
     pause_wire: u16,
-    /// The times at which the links of ports with work become free.
+    /// The times at which the links of ports with work become free, and those at which watchdogs look, whose numbers
+    /// follow those of the ports.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
     unroutable: UnroutablePackets,
 }
@@ -98,8 +110,10 @@ impl<B: Body> LosslessSwitch<B> {
         let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank() as usize;
         let port = |&link: &LinkId| PausablePort {
             egress: Port::new(fabric.transmitter(link), held_queue(scenario, link)),
+            paused: ClassSet::NONE,
+            changed_at: [Time::ZERO; CLASSES],
             held: ClassSet::NONE,
-            held_since: [Time::ZERO; CLASSES],
+            watch: spec.watchdog.map(|rule| Box::new(PortWatch::new(rule))),
             wanted: ClassSet::NONE,
             signaled: ClassSet::NONE,
             armed: Armed::No,
@@ -138,10 +152,54 @@ impl<B: Body> LosslessSwitch<B> {
         self.agenda.pop().map(|Reverse(next)| next)
     }
 
-    /// Handles that the link of port `p` is free.
+    /// Handles that the link of port `p` is free, or that a watchdog looks.
     pub(crate) fn depart<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) {
-        self.ports[p].armed = Armed::No;
+        match self.ports.get_mut(p) {
+            Some(port) => port.armed = Armed::No,
+            None => return self.inspect(p - self.ports.len(), now, sink),
+        }
         self.serve(p, now, sink);
+    }
+
+    /// Schedules the times at which the watchdog of port `p` looks after a pause frame.
+    #[cold]
+    fn watch(&mut self, p: usize, now: Time, classes: ClassSet) {
+        let port = &self.ports[p];
+        let Some(watch) = &port.watch else { return };
+        let number = (self.ports.len() + p) as u32;
+        let looks = watch.deadlines(now, port.paused, classes);
+        self.agenda.extend(looks.into_iter().flatten().map(|at| Reverse((at, number))));
+    }
+
+    /// Begins and ends storms of port `p` that are due.
+    #[cold]
+    fn inspect<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) {
+        let port = &mut self.ports[p];
+        let Some(watch) = &mut port.watch else { return };
+        watch.inspect(now, port.paused, &port.changed_at);
+        port.held = watch.held(port.paused);
+        self.purge(p, now, sink);
+        self.serve(p, now, sink);
+    }
+
+    /// Drops the packets of classes in a storm that are first in their queues at port `p`; returns whether there were
+    /// any.
+    #[cold]
+    fn purge<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) -> bool {
+        let mut found = false;
+        loop {
+            let port = &mut self.ports[p];
+            let kept = ClassSet(!port.dropping().0);
+            if kept == ClassSet(u16::MAX) {
+                return found;
+            }
+            let Some((header, load)) = port.egress.discard(now, kept, sink) else { return found };
+            found = true;
+            if let Some(watch) = &mut port.watch {
+                watch.dropped(header.class, header.wire);
+            }
+            self.departed(p, now, load, sink);
+        }
     }
 
     /// Handles the arrival of a packet or a pause frame.
@@ -149,8 +207,9 @@ impl<B: Body> LosslessSwitch<B> {
         let Arrival { at: now, from, packet } = arrival;
         let (header, from) = (&packet.header, from as usize);
         if header.kind == Kind::Pause {
-            let p = self.port_of[from];
-            self.ports[p].hold(now, ClassSet(header.rank as u16));
+            let (p, classes) = (self.port_of[from], ClassSet(header.rank as u16));
+            self.watch(p, now, classes);
+            self.ports[p].hold(now, classes);
             return self.serve(p, now, sink);
         }
         let way = match &mut self.chooser {
@@ -187,6 +246,12 @@ impl<B: Body> LosslessSwitch<B> {
             port.egress.forward(now, packet, admission, sink);
             return;
         }
+        if port.dropping().has(header.class) {
+            if let Some(watch) = &mut port.watch {
+                watch.dropped(header.class, header.wire);
+            }
+            return port.egress.refuse(header, sink);
+        }
         let (taken, tell) = self.buffer.arrive(load, port.egress.queue.bytes_before(header));
         let back = self.note(load, tell);
         let port = &mut self.ports[p];
@@ -216,6 +281,9 @@ impl<B: Body> LosslessSwitch<B> {
                 port.egress.line.signal(now, &frame, sink);
             } else if let Some(load) = port.egress.start(now, port.held, sink, &mut ()) {
                 self.departed(p, now, load, sink);
+            } else if port.dropping() != ClassSet::NONE && self.purge(p, now, sink) {
+                // Packets of another class may be first now.
+                return self.serve(p, now, sink);
             }
         }
         self.arm(p, now);
@@ -280,11 +348,16 @@ impl<B: Body> LosslessSwitch<B> {
             port.hold(at, ClassSet::NONE);
             let discipline = fabric.scenario.ports[link.index()].discipline;
             out.port(&port.egress.counts, link, at, &|class| discipline.queue_of(class));
+            let storming = port.watch.as_ref().map_or(ClassSet::NONE, |watch| watch.storming());
             port.egress.drain(at, |held: &BufferedPacket<B>| {
                 let class = held.packet.header.class;
-                out.deadlock_detector().waits((upstream[held.from as usize], class), (link, class));
+                // Nothing waits for a pause that a watchdog ignores.
+                if !storming.has(class) {
+                    out.deadlock_detector().waits((upstream[held.from as usize], class), (link, class));
+                }
                 out.resident(&held.packet.header);
             });
+            port.watch.iter().for_each(|watch| out.outcome().storms.extend(watch.records(link)));
             out.queue(port.egress.counts.queue(link));
         }
     }

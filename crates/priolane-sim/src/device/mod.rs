@@ -12,6 +12,7 @@ pub(crate) mod messages;
 pub(crate) mod nic;
 pub(crate) mod path_selector;
 pub(crate) mod pausable_queue;
+pub(crate) mod pfc_watch;
 pub(crate) mod port;
 pub(crate) mod send_jitter;
 pub(crate) mod switch;

@@ -257,6 +257,27 @@ impl<D> Port<D> {
         Some(tag)
     }
 
+    /// Drops the next packet at `t` of the queues whose first packet is not of a class in `kept`; returns its header and
+    /// its metadata.
+    #[cold]
+    pub(crate) fn discard<P: PortItem, W: EventSink<P::Body>>(
+        &mut self,
+        t: Time,
+        kept: ClassSet,
+        sink: &mut W,
+    ) -> Option<(Header, P::Tag)>
+    where
+        D: Discipline<P>,
+    {
+        let mut nobody = ();
+        let mut events = PortEvents::new(t, self.line.link, &mut self.counts, &mut *sink, &mut nobody);
+        let item = self.queue.dequeue_unpaused(t, kept, &mut events)?;
+        let (header, tag) = (*item.header(), item.tag());
+        sink.observe(|| TraceEvent::Evicted { link: self.line.link, header });
+        self.counts.evicted(t, &header);
+        Some((header, tag))
+    }
+
     /// Transmits a packet stamped with a reading of this port, at which `queued_bytes` remain.
     fn send_stamped<B: Body, W: EventSink<B>>(
         &mut self,

@@ -113,6 +113,7 @@ impl<'a> Collector<'a> {
         self.outcome.deadlock = self.deadlock_detector.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.queues.sort_by_key(|q| q.link);
+        self.outcome.storms.sort_by_key(|storm| (storm.link, storm.class));
         self.outcome.samples.sort();
         self.outcome.flow_samples.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);

@@ -40,6 +40,19 @@ pub struct PortClassRecord {
     pub waited: u64,
 }
 
+/// Storms of one class at one egress port: pauses that lasted until its watchdog acted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StormRecord {
+    /// The port, named by its link.
+    pub link: LinkId,
+    /// The class.
+    pub class: Class,
+    /// The number of storms.
+    pub storms: u64,
+    /// Packets that the watchdog dropped, which are among those dropped there.
+    pub dropped: PacketCount,
+}
+
 /// Queueing of payload at one egress port, over all classes. Ports where no payload waited have no entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortQueue {
@@ -206,6 +219,8 @@ pub struct Outcome {
     /// A cycle of pauses (PFC) that will never end, as paused links and classes, each waiting for the next and the
     /// last for the first; empty if there is none.
     pub deadlock: Vec<(LinkId, Class)>,
+    /// Storms that watchdogs of lossless classes found (PFC), sorted by link, then class.
+    pub storms: Vec<StormRecord>,
     /// Work done.
     pub work: Work,
     /// The time at which the run stopped.

@@ -192,6 +192,7 @@ fn an_incast_needs_a_lossless_class_or_goes_back_again_and_again() {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     };
     let drops = |outcome: &Outcome| outcome.ports.iter().map(|port| port.dropped).sum::<u64>();
     let last = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.fct.unwrap()).max().unwrap();

@@ -31,6 +31,7 @@ fn across(senders: u32, bytes: u64, until: Time) -> ScenarioSpec {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     });
     scenario.stop = Stop::At(until);
     scenario

@@ -12,11 +12,11 @@ use priolane_sim::scenario::{Nic, ScenarioSpec, SendJitter, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
-fn agreed(scenario: &ScenarioSpec) -> Outcome {
+pub(crate) fn agreed(scenario: &ScenarioSpec) -> Outcome {
     agreed_with(scenario, &|host| Blaster::new(host, scenario.frame, Mix::Payload))
 }
 
-fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {
+pub(crate) fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {
     PfcSpec {
         memory: SharedBuffer { size, alpha: Alpha::new((1, 1)).unwrap() },
         lossless: ClassSet(classes),
@@ -25,11 +25,12 @@ fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     }
 }
 
 /// Packets of a class that were dropped.
-fn dropped(outcome: &Outcome, class: usize) -> u64 {
+pub(crate) fn dropped(outcome: &Outcome, class: usize) -> u64 {
     outcome.ledger.dropped[class].packets
 }
 
@@ -174,7 +175,7 @@ fn a_paused_class_holds_no_other_class_back() {
 }
 
 /// Five switches in a ring, two hosts each; flows from each to the next but one, all the same way round.
-fn ring(flows_from: usize) -> ScenarioSpec {
+pub(crate) fn ring(flows_from: usize) -> ScenarioSpec {
     let mut text = String::new();
     for s in 0..5 {
         text += &format!("node,a{s},host\nnode,b{s},host\nnode,s{s},switch\n");

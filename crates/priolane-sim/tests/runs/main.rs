@@ -42,3 +42,4 @@ mod tokens;
 mod trace;
 mod uncontended;
 mod virtual_priority;
+mod watchdog;

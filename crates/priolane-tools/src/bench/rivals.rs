@@ -135,6 +135,7 @@ pub(super) fn lossless() -> SwitchSpec {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     });
     SwitchSpec { memory: None, lossless }
 }

@@ -15,6 +15,7 @@ fn spec(size: u64, xoff: Xoff, headroom: HeadroomFrom) -> PfcSpec {
         headroom,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     }
 }
 

@@ -170,6 +170,7 @@ fn record(more: f64) -> RunRecord {
         effective: Some(made(effective(more))),
         order: Some(made(order())),
         ports: PortSet::ALL.into_iter().map(|set| (set, ports(more, set))).collect(),
+        storms: Vec::new(),
         received: ReceivedRecord {
             packets: 61,
             wait_s: Some(0.62),

@@ -105,6 +105,7 @@ fn lossless_classes_can_be_named_and_paused_and_have_the_buffer_alone() {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
         headroom_round_trips: 0,
+        watchdog: None,
     };
     let with = |classes, change: fn(&mut ScenarioSpec)| {
         refused(|s| {

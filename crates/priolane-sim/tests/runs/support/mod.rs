@@ -363,6 +363,7 @@ impl Draw {
             headroom: self.pick(&[HeadroomFrom::Memory, HeadroomFrom::Beside]),
             headroom_least: 0,
             headroom_round_trips: 0,
+            watchdog: None,
         }
     }
 
