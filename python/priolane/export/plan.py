@@ -75,11 +75,19 @@ class Marking:
 
     def threshold(self, bps: int) -> Threshold:
         """That of a link: where it is not stated, in proportion to the next slower rate, or else the slowest."""
-        if bps in self.at:
-            return Threshold(self.at[bps])
-        slower = [stated for stated in self.at if stated < bps]
-        near = max(slower) if slower else min(self.at)
-        return Threshold(self.at[near].scaled(Fraction(bps, near)), near)
+        return _at_rate(self.at, bps)
+
+    def certain_above(self, bps: int) -> Threshold:
+        """The backlog of a link above which every packet is marked: that of `full`, or the threshold itself."""
+        return _at_rate(self.full, bps) if self.full else self.threshold(bps)
+
+
+def _at_rate(stated: Mapping[int, Limit], bps: int) -> Threshold:
+    if bps in stated:
+        return Threshold(stated[bps])
+    slower = [rate for rate in stated if rate < bps]
+    near = max(slower) if slower else min(stated)
+    return Threshold(stated[near].scaled(Fraction(bps, near)), near)
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,18 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class Watchdog:
+    """The watchdog of lossless queues: a queue that was paused for `after` loses or sends its packets.
+
+    It ends when the pause has been absent for `restore`. Both times are in picoseconds.
+    """
+
+    after: int
+    restore: int
+    action: str
+
+
+@dataclass(frozen=True)
 class Pause:
     """Lossless classes (PFC).
 
@@ -119,6 +139,7 @@ class Pause:
     resume: int
     charged: bool
     headroom_least: int
+    watchdog: Watchdog | None = None
 
 
 @dataclass(frozen=True)

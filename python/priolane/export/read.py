@@ -22,6 +22,7 @@ from priolane.export.plan import (
     Scheduler,
     Sharing,
     Switch,
+    Watchdog,
 )
 from priolane.export.quantity import Frame
 from priolane.model.experiment import Options, check, network_of
@@ -184,7 +185,15 @@ def _pause(of: Mapping[str, Any] | None) -> Pause | None:
         resume=quantity.size(of["xon_below"]),
         charged=of["headroom"] == "charged",
         headroom_least=quantity.size(of["headroom_least"]),
+        watchdog=_watchdog(of.get("watchdog")),
     )
+
+
+def _watchdog(of: Mapping[str, Any] | None) -> Watchdog | None:
+    if of is None:
+        return None
+    after, restore = quantity.picoseconds(of["after"]), quantity.picoseconds(of["restore"])
+    return Watchdog(after, restore, of["action"])
 
 
 def _host(merged: Mapping[str, Any], of: Mapping[str, Any], network: Network) -> Host:

@@ -63,10 +63,9 @@ def _refuse_pause(plan: Plan, deployment: Deployment, found: Findings) -> None:
 def _config(plan: Plan, switch: Switch, deployment: Deployment, found: Findings) -> _Config:
     named = ports.by_name(switch, _NAMES)
     config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
-    marks = switching.thresholds(plan, switch, found)
+    marks = sonic_rows.marks(plan, switch, found)
     if marks:
-        config["WRED_PROFILE"] = {_wred_name(marks[bps]): sonic_rows.wred_step(marks[bps]) for bps in switch.rates}
-        switching.change_drops(found)
+        config["WRED_PROFILE"] = {_wred_name(marks[bps]): marks[bps].row for bps in switch.rates}
     for name, bps in named:
         config["PORT_QOS_MAP"][name] = _port_map(plan)
         for queue in plan.queues:
@@ -105,6 +104,8 @@ def _port_map(plan: Plan) -> dict[str, str]:
     lossless = ",".join(str(queue.level) for queue in reversed(plan.queues) if queue.lossless)
     if lossless:
         row |= {"pfc_to_queue_map": _MAP, "pfc_enable": lossless}
+        if plan.pause is not None and plan.pause.watchdog is not None:
+            row["pfcwd_sw_enable"] = lossless
     return row
 
 
@@ -125,8 +126,8 @@ def _schedulers(plan: Plan, found: Findings) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _wred_name(threshold: int) -> str:
-    return f"PRIOLANE_{threshold}"
+def _wred_name(marks: sonic_rows.Wred) -> str:
+    return f"PRIOLANE_{marks.label}"
 
 
 def _add_buffer(
@@ -197,7 +198,10 @@ def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by:
         f"a class is resumed {plan.pause.resume} B below xoff",
         "SONiC resumes by xon and xon_offset of the platform's file",
     )
-    found.note("no PFC watchdog is set (PFC_WD): a cycle of pauses would last")
+    if plan.pause.watchdog is None:
+        found.note("no PFC watchdog is set (PFC_WD): a cycle of pauses would last")
+    else:
+        config["PFC_WD"] = sonic_rows.watchdog(plan.pause.watchdog, [name for name, _ in named], found)
     return reserved
 
 

@@ -177,6 +177,17 @@ TABLES: dict[str, Table | NumberMap] = {
     "BUFFER_QUEUE": Table(
         "sonic-buffer-queue", "port|queue", {"profile": ReferenceField("BUFFER_PROFILE")}, must=("profile",)
     ),
+    "PFC_WD": Table(
+        "sonic-pfcwd",
+        "port or GLOBAL",
+        {
+            "action": ChoiceField(("drop", "forward", "alert")),
+            "detection_time": IntegerField(100, 5_000),
+            "restoration_time": IntegerField(100, 60_000),
+            "pfc_stat_history": ChoiceField(("enable", "disable")),
+            "POLL_INTERVAL": IntegerField(100, 1_000),
+        },
+    ),
 }
 
 
@@ -235,11 +246,11 @@ def _key(where: str, key: str, form: str, ports: Collection[str]) -> Iterator[st
         if not key or bar:
             yield f"{where}: this is no name"
         return
-    if form == "port" and port == "global":
+    if (form, port) in (("port", "global"), ("port or GLOBAL", "GLOBAL")):
         return
     if port not in ports:
         yield f"{where}: there is no port {port!r}; one key for each port"
-    if form == "port":
+    if "|" not in form:
         return
     most = _QUEUES if form == "port|queue" else _GROUPS
     ends = numbers.split("-")

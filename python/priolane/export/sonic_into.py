@@ -188,9 +188,7 @@ class _Merged:
 
     def merge(self) -> dict[str, Any]:
         """The whole configuration."""
-        marks = switching.thresholds(self.plan, self.present.switch, self.found)
-        if marks:
-            switching.change_drops(self.found)
+        marks = sonic_rows.marks(self.plan, self.present.switch, self.found)
         _omit_buffer(self.plan, self.found)
         for port in self.present.switch.ports:
             name = port.name or ""
@@ -257,8 +255,8 @@ class _Merged:
         name = f"priolane.{row['type'].lower()}" + (f".{row['weight']}" if "weight" in row else "")
         return self._row("SCHEDULER", name, row)
 
-    def _wred(self, threshold: int) -> str:
-        return self._row("WRED_PROFILE", f"{_MAP}_{threshold}", sonic_rows.wred_step(threshold))
+    def _wred(self, marks: sonic_rows.Wred) -> str:
+        return self._row("WRED_PROFILE", f"{_MAP}_{marks.label}", marks.row)
 
     def _set_queue(self, table: str, port: str, number: int, row: Row) -> None:
         """Sets the row of a queue; a row for a range of queues is cut, and stays for the others."""

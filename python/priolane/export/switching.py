@@ -81,19 +81,31 @@ def thresholds(plan: Plan, switch: Switch, found: Findings) -> dict[int, int]:
     """Marking thresholds of a switch in bytes that it counts, by rate; empty without marking."""
     if plan.marking is None:
         return {}
-    found.note(_CELLS.format(stored=plan.frame.stored))
+    note_cells(plan, found)
     change_proportions(plan, switch, found)
     return {bps: plan.marking.threshold(bps).limit.stored(plan.frame) for bps in switch.rates}
 
 
+def note_cells(plan: Plan, found: Findings) -> None:
+    """Says that chips count cells where thresholds are bytes."""
+    found.note(_CELLS.format(stored=plan.frame.stored))
+
+
 def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
-    """Lists thresholds of rates for which the scheme states none."""
+    """Lists thresholds of rates for which the scheme states none, and a probability that the target lacks."""
     if plan.marking is None:
         return
     if plan.marking.full:
         found.change(
             f"marks with a probability that grows to {plan.marking.most} at ecn.full", "certain marks above ecn.at"
         )
+    change_derived(plan, switch, found)
+
+
+def change_derived(plan: Plan, switch: Switch, found: Findings) -> None:
+    """Lists thresholds of rates for which the scheme states none."""
+    if plan.marking is None:
+        return
     for bps in switch.rates:
         threshold = plan.marking.threshold(bps)
         if threshold.proportion_to is not None:
