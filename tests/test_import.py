@@ -64,7 +64,7 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc"]
     names += ["goflow2", "sflow", "tshark"]
-    assert [line.split()[0] for line in lines] == ["format", *names, "sizes", "fct"]
+    assert [line.split()[0] for line in lines] == ["format", *names, "sizes", "fct", "switch"]
     assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
 
 

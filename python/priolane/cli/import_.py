@@ -8,14 +8,18 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.cli import arguments, import_fct, import_sizes, show
+from priolane.cli import arguments, import_fct, import_sizes, import_switch, show
 
 _PS_PER_S = 1e12
 # The options of flow lists.
 _PATHS = ("file", "out", "topology", "sizes")
 _PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling", "from", "until")
 # Formats of files that are no flow lists, and what imports them.
-_OTHERS: dict[str, ModuleType] = {"sizes": import_sizes, "fct": import_fct}
+_OTHERS: dict[str, ModuleType] = {
+    "sizes": import_sizes,
+    "fct": import_fct,
+    "switch": import_switch,
+}
 # A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
@@ -28,7 +32,7 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list, or what becomes of another file"
     )
-    command.add_argument("--hosts", type=_count, metavar="N", help="hosts of the network: more are folded onto them")
+    command.add_argument("--hosts", type=arguments.count, metavar="N", help="hosts of the network: more are folded onto them")
     command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
     command.add_argument(
         "--bond",
@@ -38,11 +42,11 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sizes", type=Path, metavar="OUT.csv", help="also write a size table of the flows")
     command.add_argument("--start", metavar="TIME", help="when the first flow starts, or `keep` (default: 0)")
     command.add_argument("--spread", metavar="TIME", help="spread flows of one instant evenly over this time")
-    command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
-    command.add_argument("--megabyte", type=_count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
+    command.add_argument("--mss", type=arguments.count, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
+    command.add_argument("--megabyte", type=arguments.count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
     command.add_argument("--gap", metavar="TIME", help="logs, captures: longest gap within a flow (default: 15s)")
     command.add_argument(
-        "--sampling", type=_count, metavar="N", help="nfdump, goflow2: one packet in N was seen (default: 1)"
+        "--sampling", type=arguments.count, metavar="N", help="nfdump, goflow2: one packet in N was seen (default: 1)"
     )
     command.add_argument("--from", metavar="TIME", help="logs: the first start that is listed, on the log's clock")
     command.add_argument("--until", metavar="TIME", help="logs: where the list ends, on the log's clock")
@@ -135,10 +139,3 @@ def _present_recording(report: dict[str, Any]) -> None:
         show.line(f"flows that began before the file: {report['midstream']}")
     if report["sampling"] is not None and report["sampling"] > 1:
         show.line(f"sampled: 1 packet in {report['sampling']}")
-
-
-def _count(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if not 1 <= number < 1 << 32:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 4294967295")
-    return number

@@ -7,6 +7,7 @@ from priolane._core import InputError
 from priolane.export.plan import CLASS_DSCP, REST_DSCP, ROUTING_DSCP, Plan
 
 _NUMBER = re.compile("[0-9]{1,2}")
+_MOST = 63
 
 
 def read(text: str) -> tuple[int, ...]:
@@ -40,3 +41,17 @@ def with_points(plan: Plan, points: tuple[int, ...]) -> Plan:
         raise InputError(f"--dscp: {len(points)} stated; {plan.scheme} takes {len(own)}, one for each of its queues")
     of = dict(zip((queue.level for queue in own), points, strict=True))
     return replace(plan, queues=tuple(replace(queue, dscp=of.get(queue.level, queue.dscp)) for queue in plan.queues))
+
+
+def read_classes(text: str) -> tuple[int, ...]:
+    """The code points of simulated traffic, class 0 first; raises `InputError` for any that is none, or twice."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_NUMBER.fullmatch, parts)) or any(int(part) > _MOST for part in parts):
+        raise InputError(f"--dscp {text}: write numbers from 0 to {_MOST} with commas between them, such as 26,0")
+    points = tuple(map(int, parts))
+    twice = next((point for point in points if points.count(point) > 1), None)
+    if twice is not None:
+        raise InputError(f"--dscp {text}: {twice} is there twice; each class has a code point of its own")
+    if len(points) > len(CLASS_DSCP):
+        raise InputError(f"--dscp {text}: {len(points)} classes; state at most {len(CLASS_DSCP)}")
+    return points

@@ -9,6 +9,7 @@ from typing import Any
 
 from priolane._core import InputError
 from priolane.export import ports
+from priolane.export.config_db import one_form
 from priolane.export.plan import ROUTING_DSCP, ROUTING_LEVEL, Port, Switch
 from priolane.export.sonic_check import TABLES, NumberMap
 from priolane.storage.files import parse_json
@@ -26,6 +27,7 @@ _OTHER_MAPS = {
     "mpls_tc_to_tc_map": "MPLS_TC_TO_TC_MAP",
     _REMARKS: "TC_TO_DSCP_MAP",
 }
+_READ = tuple(dict.fromkeys((*TABLES, *_OTHER_MAPS.values())))
 # Ports inside of a device, which no scheme has queues at.
 _INSIDE = ("Ethernet-Rec", "Ethernet-IB", "Ethernet-BP")
 _SPEED = re.compile("[1-9][0-9]{0,8}")
@@ -147,18 +149,38 @@ class Present:
 
 
 def read_present(path: Path) -> Present:
-    """Reads a configuration; raises `InputError` with a line for each mistake in the tables that an export reads."""
+    """Reads a configuration that a scheme is added to.
+
+    Raises `InputError` with a line for each mistake in the tables that an export reads, and for rows of an earlier one.
+    """
     shown = f"--into {path}"
+    config = _parsed(path, shown)
+    _refuse(shown, [*_mistakes(config), *_own_rows(config)])
+    return Present(path, config)
+
+
+def read_configured(path: Path) -> Present:
+    """Reads a configuration to simulate, in any of the forms of `config_db`.
+
+    Raises `InputError` with a line for each mistake in the tables of queues, marks, buffers and pauses.
+    """
+    config = one_form(_parsed(path, str(path)))
+    _refuse(str(path), list(_mistakes(config)))
+    return Present(path, config)
+
+
+def _parsed(path: Path, shown: str) -> Any:
     try:
-        config = parse_json(read_text_of_user(path, shown=shown, most_bytes=_MOST_BYTES))
-    except ValueError as error:
+        return parse_json(read_text_of_user(path, shown=shown, most_bytes=_MOST_BYTES))
+    except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{shown}: this is not JSON: {error}") from None
-    mistakes = list(_mistakes(config))
+
+
+def _refuse(shown: str, mistakes: list[str]) -> None:
     if mistakes:
         raise InputError("\n".join(f"{shown}: {mistake}" for mistake in mistakes[:_MOST_MISTAKES]))
-    return Present(path, config)
 
 
 def _mistakes(config: Any) -> Iterator[str]:
@@ -166,7 +188,7 @@ def _mistakes(config: Any) -> Iterator[str]:
         yield "there is no table PORT; `show runningconfiguration all` prints a whole configuration"
         return
     broken = False
-    for name in {"PORT": None, **TABLES, **dict.fromkeys(_OTHER_MAPS.values())}:
+    for name in ("PORT", *_READ):
         for mistake in _not_rows(name, config.get(name, {})):
             broken = True
             yield mistake
@@ -192,11 +214,19 @@ def _not_rows(name: str, table: Any) -> Iterator[str]:
             yield f"PORT|{key}: `speed` is not a text"
         elif fault := _wrong_number(name, row):
             yield f"{name}|{key}: {fault}"
-        elif _OWN.match(key) or any(_OWN.match(text) for text in row.values() if isinstance(text, str)):
-            yield (
-                f"{name}|{key}: this is of an earlier export; apply its rollback.json first, or give the configuration "
-                "from before it"
-            )
+
+
+def _own_rows(config: Any) -> Iterator[str]:
+    """Rows of an earlier export, in tables that are right."""
+    for name in ("PORT", *_READ) if isinstance(config, dict) else ():
+        table = config.get(name)
+        for key, row in table.items() if isinstance(table, dict) else ():
+            texts = (text for text in row.values() if isinstance(text, str)) if isinstance(row, dict) else ()
+            if _OWN.match(key) or any(map(_OWN.match, texts)):
+                yield (
+                    f"{name}|{key}: this is of an earlier export; apply its rollback.json first, or give the "
+                    "configuration from before it"
+                )
 
 
 def _wrong_number(name: str, row: Row) -> str | None:
