@@ -21,6 +21,7 @@ from priolane.advice import hints
 from priolane.advice.candidate import Candidate, strict, texts
 from priolane.advice.fabric import Fabric, class_edges, scaled
 from priolane.advice.feasible import Feasibility, shipped, takes_no_pfc
+from priolane.advice.marking import LIMITS
 from priolane.advice.training import Training
 from priolane.model.quantity import size
 from priolane.model.solvers import Ladder, Thresholds, thresholds
@@ -268,7 +269,14 @@ def _with_window(candidate: Candidate, packets: int) -> Candidate:
 def _marked(candidate: Candidate, marking: Mapping[str, Any], factor: float) -> Candidate:
     """The candidate with other marking thresholds."""
     port = dict(candidate.rows.get("port", {"kind": "fifo"}))
-    port["ecn"] = {**marking, "at": {rate: scaled(limit, factor) for rate, limit in marking["at"].items()}}
+    port["ecn"] = {
+        **marking,
+        **{
+            name: {rate: scaled(limit, factor) for rate, limit in marking[name].items()}
+            for name in LIMITS
+            if name in marking
+        },
+    }
     called = f"{factor:g}".replace(".", "_")
     description = f"{candidate.description}; marking thresholds times {factor:g}"
     return replace(

@@ -113,6 +113,11 @@ def today(fabric: Fabric, order: Sequence[str] = ()) -> Today:
     if fabric.pulls(shipped()[base]) and "host" not in rows:
         rows["host"] = {"kind": "round_robin"}
     own = merged(rows)
+    if fabric.unmarked is not None and "ecn" in requires(own):
+        raise InputError(
+            f"{fabric.unmarked}, and {base}, which runs today, takes marks; state the code points of its flows as "
+            'today.dscp, another scheme, or marks as switch.ecn = "auto" in the fabric file'
+        )
     queues = int(own["port"].get("queues", 1))
     described = "what runs now" + ("" if len(fabric.today) == 1 else ", as the fabric file states it")
     return Today(Candidate("today", base, f"{described}: {base}", rows, queues), read_order(order))

@@ -12,7 +12,7 @@ Each key that is not stated has a default, which the answer names.
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from priolane._core import InputError
+from priolane.advice.configured_switch import DSCP, FromSwitch, is_configuration, with_configuration
 from priolane.advice.marking import Derived, Ecn, derive
 from priolane.model.quantity import size
 from priolane.storage.input_file import read_text_of_user
@@ -82,6 +83,8 @@ class Fabric:
     assumed: tuple[str, ...] = field(default=())
     system: str | None = None
     """The target of `priolane export` that the switches are configured by; `None`: any."""
+    unmarked: str | None = None
+    """A sentence on why today's queues do not mark, where a switch's configuration says so."""
 
     @property
     def topology(self) -> Mapping[str, Any]:
@@ -113,15 +116,26 @@ class Fabric:
         return {**_ETHERNET, **self.experiment.get("frame", {})}
 
 
-def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None, today: str | None = None) -> Fabric:
+def read_fabric(
+    path: Path,
+    switch: Path | None = None,
+    queues: int | None = None,
+    today: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Fabric:
     """Reads the files; `queues` replaces `switch.queues`, and the scheme `today` replaces `[today]`.
 
-    Raises `InputError` with one line for each mistake.
+    `switch` is a `SWITCH.toml`, or the `config_db.json` of a switch; `tell` is told where the latter contradicts the
+    fabric file. Raises `InputError` with one line for each mistake.
     """
     if queues is not None and not _is_count(queues):
         raise InputError(f"queues: {queues} is not a number from 1 to {_MOST_QUEUES}")
     tables = _read(path)
-    if switch is not None:
+    from_switch = FromSwitch(tables)
+    if switch is not None and is_configuration(switch):
+        from_switch = with_configuration(tables, switch, tell)
+        tables = from_switch.tables
+    elif switch is not None:
         stated = _read(switch)
         _refuse(switch, [f"key `{key}`: only [switch] and [host] belong here" for key in stated.keys() - _PARTS])
         _refuse(switch, [_no_table(part) for part in sorted(stated) if not isinstance(stated[part], dict)])
@@ -130,7 +144,7 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
                 tables[part] = {**tables[part], **stated[part]}
     _refuse(path, list(_mistakes(tables, queues)))
     base = path.parent
-    assumed: list[str] = []
+    assumed: list[str] = list(from_switch.not_simulated)
     of_switch, of_host = dict(tables["switch"]), dict(tables.get("host", {}))
     features = _features(of_switch, of_host, assumed)
     keys = {"topology": _resolved(tables["topology"], base)}
@@ -142,7 +156,9 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
         classes = CLASSES
         assumed.append("small flows are below 100 kB, bulk flows above 1 MB: [metrics] states no classes")
     ecn = _ecn(of_switch.get("ecn", True)) if "ecn" in features else None
-    stated = tables.get("today", {}) if today is None else {"scheme": today}
+    stated = tables.get("today", {})
+    if today is not None:
+        stated = {"scheme": today} if switch is None or not is_configuration(switch) else {**stated, "scheme": today}
     if not stated:
         assumed.append("hosts run NewReno over one queue today, as Linux's Cubic nearly does: [today] is not stated")
     return Fabric(
@@ -156,6 +172,7 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
         today={"base": stated.get("scheme", TODAY), **{row: stated[row] for row in _TODAY_ROWS if row in stated}},
         assumed=tuple(assumed),
         system=of_switch.get("system"),
+        unmarked=from_switch.unmarked,
     )
 
 
@@ -232,7 +249,9 @@ def _no_table(part: str) -> str:
 
 def _wrong_today(today: Mapping[str, Any]) -> Iterator[str]:
     known = ("scheme", *_TODAY_ROWS)
-    for key in today.keys() - {*known}:
+    if DSCP in today:
+        yield "key `today.dscp`: it takes `--switch config_db.json`, whose maps lead these code points to queues"
+    for key in today.keys() - {*known, DSCP}:
         yield f"key `today.{key}`: there is no such key here; one of {', '.join(known)}"
     if not isinstance(today.get("scheme", TODAY), str):
         yield f'key `today.scheme`: {today["scheme"]!r} is no name; scheme = "dctcp"'

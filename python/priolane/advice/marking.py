@@ -46,5 +46,15 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
     if ecn is None:
         return Derived(host_rate=rate)
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
-    at = {rate: limit for rate, limit in found["at"].items() if quantity.rate(rate) in links}
-    return Derived({**found, "at": dict(sorted(at.items(), key=lambda item: quantity.rate(item[0])))}, rate)
+    of_links = {name: _of_links(found[name], links) for name in LIMITS if name in found}
+    return Derived({**found, **of_links}, rate)
+
+
+LIMITS = ("at", "full")
+"""The keys of marking that have a limit for each rate."""
+
+
+def _of_links(limits: Mapping[str, str], links: set[float]) -> dict[str, str]:
+    """The limits of the rates of links, the slowest first."""
+    known = [item for item in limits.items() if quantity.rate(item[0]) in links]
+    return dict(sorted(known, key=lambda item: quantity.rate(item[0])))

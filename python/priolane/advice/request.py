@@ -131,6 +131,7 @@ def read(request: Request, tell: Tell) -> AdviceContext:
         request.switch,
         queues if request.queues is None else request.queues,
         request.preferences.today,
+        tell,
     )
     known = [*fabric.classes, "all"]
     measured = read_measured(request.check)

@@ -44,7 +44,7 @@ def add(command: argparse.ArgumentParser) -> None:
         "--fabric", type=Path, required=True, metavar="FABRIC.toml", help="topology, switches, hosts; docs/advise.md"
     )
     command.add_argument(
-        "--switch", type=Path, metavar="SWITCH.toml", help="[switch] and [host] in a file of their own"
+        "--switch", type=Path, metavar="FILE", help="[switch] and [host] in a file, or config_db.json of SONiC"
     )
     command.add_argument(
         "--queues", type=arguments.whole(1, 16), metavar="N", help="free queues of each port (default: the fabric's)"
