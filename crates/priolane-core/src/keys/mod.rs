@@ -89,6 +89,21 @@ impl Keys for () {
     fn describe(_: &mut Vec<KeyInfo>) {}
 }
 
+/// Keys that few tables state, apart from the struct that they are part of.
+impl<K: Keys> Keys for Box<K> {
+    fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        K::read(table).map(Self::new)
+    }
+
+    fn write(&self, out: &mut Pairs) {
+        (**self).write(out);
+    }
+
+    fn describe(out: &mut Vec<KeyInfo>) {
+        K::describe(out);
+    }
+}
+
 /// A table that keys are read from. It knows the file and the line of each value.
 pub trait Table {
     /// An error with its location.

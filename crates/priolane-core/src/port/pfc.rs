@@ -103,7 +103,7 @@ pub struct Pfc {
     pub headroom_round_trips: u32,
     /// Watchdog of ports that stay paused, as in switches; without it, a cycle of pauses lasts.
     #[key(optional, form = InTable, shown = "none", source = "docs/assumptions.md#pfc")]
-    pub watchdog: Option<Watchdog>,
+    pub watchdog: Option<Box<Watchdog>>,
 }
 
 impl Pfc {
@@ -124,7 +124,7 @@ impl Pfc {
             headroom: self.headroom,
             headroom_least: self.headroom_least,
             headroom_round_trips: self.headroom_round_trips,
-            watchdog: self.watchdog,
+            watchdog: self.watchdog.as_deref().copied(),
         }
     }
 }
