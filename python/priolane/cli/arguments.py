@@ -279,11 +279,3 @@ def part(text: str) -> float:
     if not 0.0 < number < 1.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a part above 0 and below 1, such as 10%")
     return number
-
-
-def count(text: str) -> int:
-    """A whole number from 1 to 2^32 - 1."""
-    number = int(text) if text.isdecimal() else 0
-    if not 1 <= number < 1 << 32:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 4294967295")
-    return number

@@ -20,6 +20,7 @@ _OTHERS: dict[str, ModuleType] = {
     "fct": import_fct,
     "switch": import_switch,
 }
+_COUNT = arguments.whole(1, 2**32 - 1)
 # A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
@@ -32,7 +33,7 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list, or what becomes of another file"
     )
-    command.add_argument("--hosts", type=arguments.count, metavar="N", help="hosts of the network: more are folded onto them")
+    command.add_argument("--hosts", type=_COUNT, metavar="N", help="hosts of the network: more are folded onto them")
     command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
     command.add_argument(
         "--bond",
@@ -42,11 +43,11 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sizes", type=Path, metavar="OUT.csv", help="also write a size table of the flows")
     command.add_argument("--start", metavar="TIME", help="when the first flow starts, or `keep` (default: 0)")
     command.add_argument("--spread", metavar="TIME", help="spread flows of one instant evenly over this time")
-    command.add_argument("--mss", type=arguments.count, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
-    command.add_argument("--megabyte", type=arguments.count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
+    command.add_argument("--mss", type=_COUNT, metavar="BYTES", help="yaps, sizes: bytes of a packet (default: 1460)")
+    command.add_argument("--megabyte", type=_COUNT, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
     command.add_argument("--gap", metavar="TIME", help="logs, captures: longest gap within a flow (default: 15s)")
     command.add_argument(
-        "--sampling", type=arguments.count, metavar="N", help="nfdump, goflow2: one packet in N was seen (default: 1)"
+        "--sampling", type=_COUNT, metavar="N", help="nfdump, goflow2: one packet in N was seen (default: 1)"
     )
     command.add_argument("--from", metavar="TIME", help="logs: the first start that is listed, on the log's clock")
     command.add_argument("--until", metavar="TIME", help="logs: where the list ends, on the log's clock")

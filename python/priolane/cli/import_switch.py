@@ -23,7 +23,8 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dscp", metavar="N,N", help="switch: code points of the simulated traffic, class 0 first (default: 0)"
     )
-    command.add_argument("--mtu", type=arguments.count, metavar="BYTES", help="switch: bytes of a full packet (default: 1500)")
+    whole = arguments.whole(64, 2**16 - 1)
+    command.add_argument("--mtu", type=whole, metavar="BYTES", help="switch: bytes of a full packet (default: 1500)")
 
 
 def execute(chosen: argparse.Namespace) -> int:
