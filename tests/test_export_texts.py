@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import export_plans
 from priolane import _core
+from priolane._core import InputError
 from priolane.export.deployment import Deployment
 from priolane.export.plan import ROUTING_DSCP
 from priolane.export.targets import TARGETS, write
@@ -156,6 +158,72 @@ def test_every_target_says_how_to_load_to_verify_and_to_go_back(experiment: Path
         lines = (out / "notes.txt").read_text(encoding="utf-8").splitlines()
         steps = [line.partition(": ")[0] for line in lines if line.startswith(("load: ", "verify: ", "roll back: "))]
         assert list(dict.fromkeys(steps)) == ["load", "verify", "roll back"], target
+
+
+def test_each_target_has_a_directory_of_its_own(experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "one"
+    names: set[str] = set()
+    for target, scheme in TARGETS_WITH.items():
+        made = export_plans.run(target, export_plans.make(experiment, scheme))
+        own = {Path(name).name for name in made.files}
+        # The names of a target are its own, and all that it writes.
+        assert own <= TARGETS[target].names
+        assert not own & names
+        names |= own
+    write(out, export_plans.run("nft", export_plans.make(experiment, "pias")))
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match=r"this directory has the export for nft, whose notes\.txt this one would"):
+        write(out, export_plans.run("tc", export_plans.make(experiment, "dctcp")))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    # Another scheme for the same target takes the place of the first, and leaves none of its files behind.
+    queues = tmp_path / "queues"
+    write(queues, export_plans.run("tc", export_plans.make(experiment, "nos2")))
+    assert any(queues.glob("host.sh"))
+    write(queues, export_plans.run("tc", export_plans.make(experiment, "homa")))
+    assert not any(queues.glob("host.sh"))
+
+
+def test_what_counts_bytes_is_put_back_as_it_was(experiment: Path) -> None:
+    steps = export_plans.run("nft", export_plans.make(experiment, "pias")).findings.steps
+    key = "net.netfilter.nf_conntrack_acct"
+    assert steps["load"][:2] == [f"test -e before.conf || sysctl {key} > before.conf", f"sysctl -w {key}=1"]
+    assert steps["roll back"] == ["nft delete table inet priolane", "sysctl -p before.conf"]
+    # Marks of applications count nothing.
+    asked = export_plans.run("nft", export_plans.make(experiment, "aequitas"))
+    assert not any(key in line for lines in asked.findings.steps.values() for line in lines)
+    assert any("voice, storage and management" in note for note in asked.findings.notes)
+
+
+# Stands in for tc: the device has several transmit queues, and the kernel's own queueing discipline for them.
+MQ = """#!/bin/sh
+echo "$*" >> "$LOG"
+[ "$2 $5" != "show root" ] || echo "qdisc mq 0: root"
+"""
+
+
+def _run_host_script(folder: Path, experiment: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    text = export_plans.run("tc", export_plans.make(experiment, "nos2")).files["host.sh"]
+    (folder / "host.sh").write_text(text, encoding="utf-8")
+    (folder / "tc").write_text(MQ, encoding="utf-8")
+    (folder / "tc").chmod(0o755)
+    path = {"PATH": f"{folder}:/usr/bin:/bin", "LOG": str(folder / "log")}
+    return subprocess.run(
+        ["sh", str(folder / "host.sh"), *words], env=path, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_script_of_a_host_says_that_a_device_is_missing(experiment: Path, tmp_path: Path) -> None:
+    ran = _run_host_script(tmp_path, experiment)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("the device is missing: sh host.sh DEVICE, such as eth0")
+    assert not (tmp_path / "log").exists()
+
+
+def test_the_queues_of_a_device_with_several_are_replaced_with_a_word(experiment: Path, tmp_path: Path) -> None:
+    ran = _run_host_script(tmp_path, experiment, "eth0")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("eth0: in place of mq, the kernel's own")
+    assert "qdisc add dev eth0 root handle 7072: ets" in (tmp_path / "log").read_text(encoding="utf-8")
 
 
 def test_sysctl_writes_options_of_cubic_where_they_are_not_those_of_linux(experiment: Path) -> None:

@@ -13,6 +13,8 @@ from priolane.export.plan import Ladder, Plan
 
 TABLE = "inet priolane"
 _MOST_BYTES = 2**64 - 1
+# Bytes are counted for connections that begin after it is set.
+_COUNTS = "net.netfilter.nf_conntrack_acct"
 
 
 def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
@@ -40,6 +42,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     if counted:
         _list_bytes(plan, idle, found)
     _list_match(deployment.match, found)
+    _list_steps(found, counted=counted)
     content = {
         "plan": plan,
         "what": "marks of a host: nft -f mark.nft",
@@ -73,17 +76,28 @@ def _list_classes(plan: Plan, found: Findings) -> None:
 
 def _list_match(match: Match | None, found: Findings) -> None:
     if match is None:
-        found.note("everything that the host sends is marked, what others marked included: --match limits it to flows")
+        found.note(
+            "everything that the host sends is marked, and loses the DSCP that others gave it: voice, storage and "
+            "management, too; --match port=, address= or cgroup= limits the marks to flows"
+        )
     else:
         found.note("code points and priorities of flows that --match does not name stay as they are")
     if match is not None and match.cgroup:
         found.note(f"the cgroup {match.cgroup} has to exist when mark.nft is loaded, and again after it was made anew")
-    found.do("load", "sysctl -w net.netfilter.nf_conntrack_acct=1")
+
+
+def _list_steps(found: Findings, *, counted: bool) -> None:
+    """The steps to load, verify and go back; `counted` says that conntrack has to count bytes."""
+    if counted:
+        found.do("load", f"test -e before.conf || sysctl {_COUNTS} > before.conf")
+        found.do("load", f"sysctl -w {_COUNTS}=1")
     found.do("load", "nft -c -f mark.nft, which only checks")
     found.do("load", "nft -f mark.nft, which takes the place of an earlier one")
     found.do("verify", f"nft list table {TABLE}")
     found.do("verify", "tcpdump -v -c 20 tcp, which shows the tos of packets")
     found.do("roll back", f"nft delete table {TABLE}")
+    if counted:
+        found.do("roll back", "sysctl -p before.conf")
 
 
 def _list_bytes(plan: Plan, idle: int | None, found: Findings) -> None:

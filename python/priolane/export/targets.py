@@ -1,6 +1,6 @@
 """The targets, and what carries one out: from a plan to files on disk."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -18,22 +18,25 @@ NOTES = "notes.txt"
 
 @dataclass(frozen=True)
 class Target:
-    """A target, and the function that makes its files."""
+    """A target, the function that makes its files, and the names that these may have."""
 
     about: str
     export: Callable[[Plan, Deployment, Findings], Mapping[str, str]]
+    names: frozenset[str]
 
 
 TARGETS = {
-    "sonic": Target("SONiC: tables of config_db.json", sonic.export),
-    "eos": Target("Arista EOS", eos.export),
-    "nxos": Target("Cisco NX-OS, Nexus 9000", nxos.export),
-    "junos": Target("Juniper Junos, QFX5000", junos.export),
-    "tc": Target("Linux tc: switch ports and hosts' queues", tc.export),
-    "nft": Target("Linux nftables: DSCP at hosts", nft.export),
-    "dcb": Target("Linux DCB: traffic classes and PFC of a device", dcb.export),
-    "sysctl": Target("Linux TCP of hosts", sysctl.export),
-    "hosts": Target("a plan for hosts: what no knob sets", hosts.export),
+    "sonic": Target(
+        "SONiC: tables of config_db.json", sonic.export, frozenset({"config_db.json", "patch.json", "rollback.json"})
+    ),
+    "eos": Target("Arista EOS", eos.export, frozenset({"eos.cfg"})),
+    "nxos": Target("Cisco NX-OS, Nexus 9000", nxos.export, frozenset({"nxos.cfg"})),
+    "junos": Target("Juniper Junos, QFX5000", junos.export, frozenset({"junos.set"})),
+    "tc": Target("Linux tc: switch ports and hosts' queues", tc.export, frozenset({"switch.sh", "host.sh"})),
+    "nft": Target("Linux nftables: DSCP at hosts", nft.export, frozenset({"mark.nft"})),
+    "dcb": Target("Linux DCB: traffic classes and PFC of a device", dcb.export, frozenset({"dcb.sh"})),
+    "sysctl": Target("Linux TCP of hosts", sysctl.export, frozenset({"routes.sh", "sysctl.conf", "modprobe.conf"})),
+    "hosts": Target("a plan for hosts: what no knob sets", hosts.export, frozenset({"hosts.md", "hosts.json"})),
 }
 
 
@@ -57,8 +60,9 @@ def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = Fa
 def write(directory: Path, exported: ExportedFiles) -> list[Path]:
     """Writes the files, and what was found as `notes.txt`, all or none; returns their paths.
 
-    Files of an earlier export of the same kind that no longer exist are removed. Raises `InputError` if a file that
-    priolane did not write is in the place of one of them, or if a switch has the name of a file.
+    Files of an earlier export for the same target that no longer exist are removed. Raises `InputError` if a file that
+    priolane did not write is in the place of one of them, if a switch has the name of a file, or if the directory has
+    the files of another target: its notes and its way back would be lost.
     """
     notes = "".join(
         f"{printable_line(line)}\n" for line in [*exported.findings.lines(), *exported.findings.step_lines()]
@@ -68,6 +72,17 @@ def write(directory: Path, exported: ExportedFiles) -> list[Path]:
     for name in texts:
         if name in folders:
             raise InputError(f"a switch has the name of the file {name}: give the switch another name")
-    kinds = {PurePath(name).name for name in exported.files}
-    stale = [name for name in noted(directory) if PurePath(name).name in kinds]
-    return write_files(directory, texts, stale)
+    before = noted(directory)
+    own = _targets(exported.files)
+    for target in sorted(_targets(before) - own):
+        raise InputError(
+            f"{directory}: this directory has the export for {target}, whose {NOTES} this one would replace; choose "
+            "another one with -o"
+        )
+    return write_files(directory, texts, [name for name in before if _targets([name]) <= own and name not in texts])
+
+
+def _targets(names: Iterable[str]) -> set[str]:
+    """The targets that files of these names are for."""
+    bare = {PurePath(name).name for name in names}
+    return {name for name, target in TARGETS.items() if target.names & bare}
