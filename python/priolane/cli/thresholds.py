@@ -10,6 +10,8 @@ from priolane.cli import show
 SOLVERS = ("all", "es", "opt", "opt2", "nos2", "closed_form", "basin_hopping", "published")
 # What scheme files call a solver whose name here is a paper's.
 _IN_FILES = {"es": "equal_split", "nos2 switch": "opt2", "nos2 host": "equal_split", "published": "pias_published"}
+# The solver that is named where another one has the same cost.
+_BEST = "opt"
 _ALIASES = {"equal_split": "es", "pias_published": "published"}
 _FEWEST, _MOST = 2, 16
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -44,8 +46,9 @@ def execute(chosen: argparse.Namespace) -> int:
     request = {key: value for key, value in given.items() if value is not None}
     request["solver"] = _ALIASES.get(chosen.solver, chosen.solver)
     answer = json.loads(_core.thresholds(json.dumps(request)))
+    use = _to_use(answer) if chosen.solver == "all" else None
     if chosen.json:
-        show.json_lines(answer, indent=2)
+        show.json_lines(answer if use is None else {**answer, "use": use}, indent=2)
         return 0
     show.line(_traffic(answer))
     ladders = [(_name(found, ladder), ladder) for found in answer["solvers"] for ladder in found["ladders"]]
@@ -58,7 +61,34 @@ def execute(chosen: argparse.Namespace) -> int:
             show.line(_fit(found["fit"]))
         if found.get("reason"):
             show.line(f"{found['solver']} does not apply: {found['reason']}")
+    if use is not None:
+        show.line(f"use {', '.join(map(str, use['thresholds']))} bytes ({use['solver']}): {_WHY}")
     return 0
+
+
+_WHY = (
+    "the least byte-share cost of one link with these sizes and this load. The model knows no goals, buffers or "
+    "transports: `priolane advise` simulates this ladder with yours among others, and its threshold is the one to "
+    "configure where the two differ"
+)
+
+
+def _to_use(answer: dict[str, Any]) -> dict[str, Any] | None:
+    """The one ladder to use of those with the levels that were asked for: that of the least byte-share cost.
+
+    Thresholds at the largest size are left out: they part nothing.
+    """
+    ladders = [
+        (round(float(ladder["costs"]["byte_share"]), 6), str(found["solver"]), ladder)
+        for found in answer["solvers"]
+        for ladder in found["ladders"]
+        if ladder["levels"] == answer["levels"] and ladder["costs"]["byte_share"] is not None
+    ]
+    if not ladders:
+        return None
+    _, solver, best = min(ladders, key=lambda one: (one[0], one[1] != _BEST))
+    largest = answer["traffic"]["largest_bytes"]
+    return {"solver": solver, "thresholds": [at for at in best["thresholds"] if at < largest]}
 
 
 def _name(found: dict[str, Any], ladder: dict[str, Any]) -> str:
