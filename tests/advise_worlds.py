@@ -180,7 +180,7 @@ WORLDS = (
     World(
         "bare",
         Kind.NONE,
-        ("p99.small < 120us",),
+        ("p99.small < 90us",),
         _fabric("25Gbps", queues=1, host="dscp = false\ncongestion_control = false"),
         _mix(25, 0.3, 0.04, 0.4),
     ),

@@ -114,8 +114,9 @@ def test_ladders_take_dscp_and_queues_where_their_transport_runs_already(tmp_pat
     assert _steps(now, marking) == "switch_marking"
     window = _candidate("dctcp", transport={"init_window": "30pkt"})
     assert _steps(now, window) == "host_parameter"
-    # Timeouts are those of the fabric's hosts for all.
-    assert _steps(now, _candidate("dctcp", transport={"min_rto": "1ms", "handshake": "none"})) == ""
+    assert _steps(now, _candidate("dctcp", transport={"min_rto": "1ms"})) == "host_parameter"
+    # A handshake is that of the fabric's hosts for all.
+    assert _steps(now, _candidate("dctcp", transport={"handshake": "none"})) == ""
     # The same queues with other thresholds take other marks alone; what is switched off costs nothing.
     piased = Today(replace(ladder, name="today", places=("assign",)))
     assert _steps(piased, piased.candidate.with_thresholds((30_000,), "moved")) == "dscp"

@@ -216,7 +216,7 @@ def test_lists_of_coflows_and_of_flows_that_wait_run_whole(tmp_path: Path, heade
     # The goal is relative to the best, so that all are compared.
     judging = advice.judging
     assert judging is not None
-    assert [one.windows for one in judging.race.rounds] == [judging.windows]
+    assert {one.windows for one in judging.race.rounds} == {judging.windows}
     for stage in ("race", "judged"):
         results = priolane.load(tmp_path / "out" / "runs" / stage)
         assert {record["counters"]["completed"] for record in results.records.values()} == {800}

@@ -9,8 +9,9 @@ import pytest
 import advise_world
 import priolane
 from priolane import cli
-from priolane.advice.answer import GRID_SEEDS, Judging, Kind
+from priolane.advice.answer import Judging, Kind
 from priolane.advice.candidates import PUBLISHED
+from priolane.advice.spending import GRID_SEEDS
 from priolane.execution.session import run
 
 pytestmark = pytest.mark.soak

@@ -19,6 +19,7 @@ from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.rollout import RolloutStep
 from priolane.advice.sensitivity import Finding
+from priolane.advice.spending import Ledger
 from priolane.advice.sufficiency import Insufficient
 from priolane.results.estimate import Estimate
 
@@ -60,27 +61,6 @@ class JudgedCandidate:
 
 
 @dataclass(frozen=True)
-class CostBreakdown:
-    """Packet-hops: the budget, those of each stage, and what the grid would have taken, each candidate on the whole
-    list with `GRID_SEEDS` seeds."""
-
-    budget: float
-    race: int
-    tuning: int
-    judging: int
-    sensitivity: int
-    grid: int
-
-    @property
-    def total(self) -> int:
-        """All that was simulated."""
-        return self.race + self.tuning + self.judging + self.sensitivity
-
-
-GRID_SEEDS = 5
-
-
-@dataclass(frozen=True)
 class Remedy:
     """The gain of a capability that is missing here: the judged candidate that it takes, and the capabilities."""
 
@@ -101,7 +81,7 @@ class Judging:
     race: Race
     remedies: tuple[Remedy, ...]
     sensitivity: tuple[Finding, ...]
-    spent: CostBreakdown
+    spent: Ledger
     windows: int
     seeds: int
     agreeing: int
@@ -207,7 +187,7 @@ def describe_end(how: CandidateEnd) -> str:
         case Why.STUCK:
             return f"flows did not finish on {how.windows} windows"
         case Why.BUDGET:
-            return f"{after} behind {how.against} when the budget ended; not shown to be worse"
+            return f"{after} behind {how.against}, with no room for more windows; not shown to be worse"
 
 
 def timeout_warnings(chosen: JudgedCandidate, goals: Sequence[Goal]) -> list[str]:
@@ -261,11 +241,8 @@ def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
         "agreeing_seeds": judging.agreeing,
         "packet_hops": {
             "budget": spent.budget,
-            "race": spent.race,
-            "tuning": spent.tuning,
-            "judging": spent.judging,
-            "sensitivity": spent.sensitivity,
-            "grid": spent.grid,
+            **{stage.value: hops for stage, hops in spent.by_stage.items()},
+            "grid": round(spent.grid),
         },
         "experiment": str(advice.experiment),
     }

@@ -6,9 +6,11 @@ sentL_wfqR      the same queues as `sentL_opt`, served by weights, each R times 
 sentL_class     the same, cut where the classes of flows of the goals begin
 sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
 coflowL, tenantsL, deadlines    queues by what applications state about flows (`hints`)
-NAME_kF         marking thresholds times F
-NAME_iwN        a first window of N packets
+NAME_kF         marking thresholds times F, in one queue
+NAME_iwN        a first window of N packets, in one queue
 TODAY_NAME      a ladder on the congestion control that runs today, where others have another one
+
+Once the race has a leader, `composition` gives its ladder other transports and parameters.
 """
 
 import math
@@ -27,9 +29,10 @@ from priolane.model.quantity import size
 from priolane.model.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
-_MARKING = (0.5, 2.0)
-# First windows in packets, below and above the 10 of RFC 6928.
-_FIRST_WINDOWS = (3, 40)
+MARKING = (0.5, 2.0)
+"""Factors of marking thresholds."""
+FIRST_WINDOWS = (3, 40)
+"""First windows in packets, below and above the 10 of RFC 6928."""
 _WEIGHTS = (2, 4)
 _MOST_WEIGHT = 64
 # Virtual priorities of PrioPlus and of Swift's rivals in its paper.
@@ -65,9 +68,10 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:
         made.append(_published())
-    made += [_with_window(one, packets) for one in _worth_marking(made, base) for packets in _FIRST_WINDOWS]
+    plain = [one for one in made if one.name == base]
+    made += [with_window(one, packets) for one in plain for packets in FIRST_WINDOWS]
     if base == "dctcp" and fabric.marking:
-        made += [_marked(one, fabric.marking, factor) for one in _worth_marking(made, base) for factor in _MARKING]
+        made += [marked(one, fabric.marking, factor) for one in plain for factor in MARKING]
     # Solvers that find fewer levels than they may have come to the same ladder.
     unique: dict[str, Candidate] = {}
     for candidate in made:
@@ -253,20 +257,14 @@ def _published() -> Candidate:
     return Candidate(PUBLISHED, _FAMILY, description, rows, len(found) + 1, tuple(found), ("assign", "host"))
 
 
-def _worth_marking(made: Sequence[Candidate], base: str) -> list[Candidate]:
-    """One queue, and the ladder of most levels: those of which marking thresholds and first windows vary."""
-    ladders = [one for one in made if one.name.startswith("sent") and one.name.endswith("_opt")]
-    return [*(one for one in made if one.name == base), *ladders[-1:]]
-
-
-def _with_window(candidate: Candidate, packets: int) -> Candidate:
+def with_window(candidate: Candidate, packets: int) -> Candidate:
     """The candidate with another first window."""
     rows = {**candidate.rows, "transport": {"init_window": f"{packets}pkt"}}
     description = f"{candidate.description}; first window of {packets} packets"
     return replace(candidate, name=f"{candidate.name}_iw{packets}", description=description, rows=rows)
 
 
-def _marked(candidate: Candidate, marking: Mapping[str, Any], factor: float) -> Candidate:
+def marked(candidate: Candidate, marking: Mapping[str, Any], factor: float) -> Candidate:
     """The candidate with other marking thresholds."""
     port = dict(candidate.rows.get("port", {"kind": "fifo"}))
     port["ecn"] = {

@@ -65,6 +65,8 @@ PLAIN_HOSTS = ("fifo", "round_robin", "own")
 """Orders of hosts that need no levels and no sizes."""
 # Keys of transports that `[host]` of the fabric states for all.
 _OF_HOST = ("kind", "min_rto", "initial_rto", "max_rto", "handshake")
+# Keys of transports that candidates vary.
+_PARAMETERS = ("init_window", "min_rto")
 # Keys whose change means other queues of a port.
 _OF_PORT = ("queues", "weights")
 
@@ -82,7 +84,9 @@ class Today:
             return ()
         now, then = merged(self.candidate.rows), merged(candidate.rows)
         found = {*_of_transport(now, then), *_of_port(now, then), *_of_classes(now, then)}
-        marks = _own_marking(self.candidate) != _own_marking(candidate)
+        if own_parameters(self.candidate) != own_parameters(candidate):
+            found.add(Step.HOST_PARAMETER)
+        marks = own_marking(self.candidate) != own_marking(candidate)
         if "ecn" in requires(then) and ("ecn" not in requires(now) or marks):
             found.add(Step.SWITCH_MARKING)
         return tuple(step for step in self.order if step in found)
@@ -196,10 +200,18 @@ def _of_classes(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
     return found
 
 
-def _own_marking(candidate: Candidate) -> Any:
+def own_marking(candidate: Candidate) -> Any:
     """Marking thresholds that differ from those of the fabric's switches; `None` if there are none."""
     port = candidate.rows.get("port")
     return port.get("ecn") if isinstance(port, Mapping) else None
+
+
+def own_parameters(candidate: Candidate) -> dict[str, str]:
+    """The first window and the smallest retransmission timeout that a candidate has in place of those of its scheme
+    and of the fabric's hosts."""
+    transport = candidate.rows.get("transport")
+    own = transport if isinstance(transport, Mapping) else {}
+    return {key: str(own[key]) for key in _PARAMETERS if key in own}
 
 
 def _without(table: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:

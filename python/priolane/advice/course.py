@@ -6,20 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
-from priolane.advice import bounds, stages, sufficiency
-from priolane.advice.answer import (
-    GRID_SEEDS,
-    Advice,
-    CostBreakdown,
-    JudgedCandidate,
-    Judging,
-    Kind,
-    Remedy,
-    timeout_warnings,
-)
+from priolane.advice import bounds, choice, stages, sufficiency
+from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, timeout_warnings
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
+from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
 from priolane.advice.doubts import find_doubts
 from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
@@ -32,11 +24,11 @@ from priolane.advice.request import AdviceContext, Preferences, Request, Tell, r
 from priolane.advice.rollout import RolloutStep, obstacle, roll_out
 from priolane.advice.samples import Trial
 from priolane.advice.sensitivity import examine
-from priolane.advice.stages import Pace
+from priolane.advice.spending import Ledger, Stage
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare, hops, values, values_of
-from priolane.advice.windows import MOST, Windows
+from priolane.advice.trials import FLOWS, Trials, bare, timed_out_parts, values, values_of
+from priolane.advice.windows import MOST, TIMES_LONGEST_IN_RACE, Windows
 from priolane.execution.budget import Budget
 from priolane.execution.settings import Settings
 from priolane.results.estimate import Estimate
@@ -123,7 +115,7 @@ def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
         today=context.today,
         directory=context.request.out,
         assumed=context.fabric.assumed,
-        **{"doubts": tuple(find_doubts(context.flows, context.request.sampling)), **found},
+        **{"doubts": tuple(_of_list(context)), **found},
     )
 
 
@@ -140,23 +132,31 @@ def _advise(context: AdviceContext) -> Advice:
     training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
     guessed = _wanted(context, candidates(context.fabric, found, training))
     context, pace = stages.fit(context, pace, len(guessed))
-    now = stages.run_today(context, Windows.over(context.flows, MOST))
+    ledger = Ledger(pace.budget, pace.whole)
+    ledger.add(Stage.TODAY, pace.trials)
+    now = stages.run_today(context, Windows.over(context.flows, MOST), ledger)
     longest = max(one.longest_s[goal.name] for one in now.values() for goal in context.goals)
     lacking = sufficiency.too_short(context, longest, f"flows of goals take up to {format_value(longest, 's')} today")
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
     windows = sufficiency.windows(context, longest)
-    now = stages.run_today(context, windows)
+    now = stages.run_today(context, windows, ledger)
     measured = compare(context.measured, values_of(now))
     proofs = bounds.alone(context.goals, bare(now))
     if proofs:
         return _answer(context, Kind.IMPOSSIBLE, bounds=proofs, measured=measured)
     load = sum(one.offered for one in now.values()) / len(now)
-    frame = Frame(windows, pace, load, tuple(found), measured)
+    prefixes = windows
+    if not context.needs_whole_list:
+        prefixes = sufficiency.windows(context, longest, TIMES_LONGEST_IN_RACE)
+    frame = Frame(windows, prefixes, ledger, load, tuple(found), measured)
+    ledger.whole = sum(one.hops for one in now.values())
+    ledger.add_candidates(ledger.whole)
     if _is_enough(context, now):
         context.tell("today's scheme surely meets all goals: nothing else is compared")
-        return _judge(context, frame, Field(round(GRID_SEEDS * pace.whole * (1 + len(guessed)))))
-    return _judge(context, frame, _race(context, frame))
+        ledger.add_candidates(ledger.whole * len(guessed))
+        return _judge(context, frame, Field())
+    return _judge(context, frame, _race(context, frame, now))
 
 
 # Until today's scheme has run, the load is not known: candidates are counted for a middle one.
@@ -167,11 +167,17 @@ def _wanted(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candida
     """The candidates that the user did not exclude; raises `InputError` for a name that excludes none."""
     unwanted = context.request.preferences.without
     for name in unwanted:
-        if not any(name in _names(one) for one in chosen):
+        # What is composed of a candidate has its name first.
+        if not any(name in _names(one) or name.startswith(f"{one.name}_") for one in chosen):
             known = ", ".join(dict.fromkeys(one.name for one in chosen))
             raise InputError(f"--without {name}: there is no such candidate here; one of {known}")
-    # A candidate without any step is what runs today.
-    return [one for one in chosen if context.today.steps(one) and not _names(one) & set(unwanted)]
+    return _changes(context, chosen)
+
+
+def _changes(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that the user did not exclude, without what runs today, which has no step."""
+    unwanted = set(context.request.preferences.without)
+    return [one for one in chosen if context.today.steps(one) and not _names(one) & unwanted]
 
 
 def _names(one: Candidate) -> set[str]:
@@ -183,17 +189,18 @@ def _is_enough(context: AdviceContext, ran: Trials) -> bool:
     if context.request.preferences.least_gain is not None or any(goal.is_relative for goal in context.goals):
         return False
     now = context.today.candidate
-    known = stages.judge(context, {now.name: ran}, {now.name: now})
+    known = choice.judge(context, {now.name: ran}, {now.name: now})
     return known[now.name].surely_meets
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The values that all candidates share: the windows, the budget, the load of hosts' links, which schemes are
-    feasible, and what was measured of today's network."""
+    """The values that all candidates share: the windows of the whole list and those of its beginnings, the account of
+    packet-hops, the load of hosts' links, which schemes are feasible, and what was measured of today's network."""
 
     windows: Windows
-    pace: Pace
+    prefixes: Windows
+    ledger: Ledger
     load: float
     found: tuple[Feasibility, ...]
     measured: tuple[Measurement, ...]
@@ -201,72 +208,81 @@ class Frame:
 
 @dataclass(frozen=True)
 class Field:
-    """The candidates beside today's scheme: who is judged, how the race went, and what the whole grid would take.
+    """The candidates beside today's scheme: who is judged, and how the race went. Without a race there are none."""
 
-    `grid` is in packet-hops. Without a race there is no candidate.
-    """
-
-    grid: int
     candidates: tuple[Candidate, ...] = ()
     finalists: tuple[Candidate, ...] = ()
     raced: Race = field(default_factory=Race)
-    tuning_hops: int = 0
     training: Training | None = None
     infeasible: tuple[Feasibility, ...] = ()
 
 
-def _race(context: AdviceContext, frame: Frame) -> Field:
-    """Races and tunes candidates."""
-    windows, pace = frame.windows, frame.pace
+def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
+    """Races candidates, composes new ones of those that lead, and tunes thresholds."""
+    windows, ledger = frame.prefixes, frame.ledger
     rounds = stages.race_windows(context, windows)
     training = stages.make_training(context, windows.first(rounds[-1]), frame.load)
     chosen = _wanted(context, candidates(context.fabric, frame.found, training))
-    chosen, found = stages.keep_runnable(context, chosen, frame.found, windows)
-    chosen, found = keep_exportable(context.experiment("race.toml", chosen, windows), chosen, found)
+    if is_timeout(timed_out_parts(now), context.goals):
+        chosen += _changes(context, list(with_shorter_timeouts(context.today.candidate, context.fabric)))
+    chosen, found = _possible(context, chosen, frame.found, windows)
     context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )
-    raced = stages.run_race(context, chosen, windows, pace)
+    raced = stages.run_race(context, chosen, windows, ledger)
     by_name = {one.name: one for one in chosen}
-    tuned = stages.run_tuning(context, by_name, raced, windows, pace)
+    made = _composed(context, [by_name[name] for name in raced.order], frame, raced)
+    if made:
+        by_name |= {one.name: one for one in made}
+        raced = stages.run_composed(context, made, raced, windows, ledger)
+    tuned = stages.run_tuning(context, by_name, raced, windows, ledger)
     by_name |= {tuned.best.name: tuned.best}
+    room = stages.room_for_finalists(ledger)
     return Field(
-        grid=round(GRID_SEEDS * raced.full_hops * (windows.count + 1) / (raced.rounds[-1].windows + 1)),
         candidates=tuple(by_name.values()),
-        finalists=tuple(stages.choose_finalists(context, raced, by_name, tuned.best)),
+        finalists=tuple(choice.choose_finalists(context, raced, by_name, tuned.best, room)),
         raced=raced,
-        tuning_hops=tuned.hops,
         training=training,
         infeasible=tuple(one for one in found if not one),
     )
 
 
-# Of the budget, what disturbances may take in any case.
-_RESERVE = 0.1
+def _possible(
+    context: AdviceContext, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
+) -> tuple[list[Candidate], list[Feasibility]]:
+    """The candidates that run and that the switches can have, and schemes with the reasons of those that do not."""
+    kept, schemes = stages.keep_runnable(context, chosen, found, windows)
+    return keep_exportable(context.experiment("race.toml", kept, windows), kept, schemes)
+
+
+def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, raced: Race) -> list[Candidate]:
+    """What is made of the candidates of a race, the best of which is first in `order`."""
+    late = {one.name for one in order if is_timeout(raced.timed_out[one.name], context.goals)}
+    made = _changes(context, compose(order, context.fabric, frame.found, late))
+    kept, _ = _possible(context, made, frame.found, frame.prefixes) if made else ([], [])
+    return kept
 
 
 def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     """Judges today's scheme and candidates on the whole list, and disturbs the answer."""
-    now, pace, windows = context.today.candidate, frame.pace, frame.windows
+    now, ledger, windows = context.today.candidate, frame.ledger, frame.windows
     by_name = {one.name: one for one in (*compared.candidates, now)}
     ideal = references(frame.found)
-    judged = stages.run_judged(context, compared.finalists, ideal, windows)
-    known = stages.judge(context, judged.trials, by_name)
-    best = stages.choose(context, known, judged)
+    judged = stages.run_judged(context, compared.finalists, ideal, windows, ledger)
+    known = choice.judge(context, judged.trials, by_name)
+    best = choice.choose(context, known, judged)
     kind = _kind(best, list(known.values()), context)
+    beginning = frame.prefixes.first(stages.race_windows(context, frame.prefixes)[-1])
     remedies: tuple[Remedy, ...] = ()
     if kind is Kind.NONE and compared.training is not None:
-        remedies = find_remedies(context, frame.found, windows, compared.training)
-    pair = [now, *([] if best.candidate is now else [best.candidate])]
+        remedies = find_remedies(context, frame.found, beginning, compared.training, ledger)
+    pair = [*([] if best.candidate is now else [best.candidate]), now]
     seeds: Mapping[str, Trials] = {}
     if kind in (Kind.CHANGE, Kind.NOTHING):
-        seeds = stages.run_seeds(context, pair, windows)
-    judging = judged.hops + hops(seeds) + round(pace.whole)
-    spent = compared.raced.hops + compared.tuning_hops + judging
-    room = max(_RESERVE * pace.budget, pace.budget - spent)
-    disturbed = windows.first(stages.race_windows(context, windows)[-1])
-    findings = examine(context, pair, disturbed, context.goals, room)
+        seeds = stages.run_seeds(context, pair, windows, ledger)
+    findings = examine(context, pair, beginning, context.goals, ledger)
     steps, no_rollout = _rollout(context, kind, best.candidate, windows, values(judged.trials))
+    ledger.add_hops(Stage.ROLLOUT, sum(one.hops for one in steps))
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
     context.experiment(
@@ -280,26 +296,19 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         kind,
         infeasible=compared.infeasible,
         measured=frame.measured,
-        doubts=(*find_doubts(context.flows, context.request.sampling), *_doubts(best, context, frame.load)),
+        doubts=(*_of_list(context), *_doubts(best, context, frame.load)),
         judging=Judging(
             ranking=ranking,
             chosen=best,
-            references=stages.judge_references(context, judged, ideal),
+            references=choice.judge_references(context, judged, ideal),
             candidates=tuple(by_name.values()),
             race=compared.raced,
             remedies=remedies,
             sensitivity=findings,
-            spent=CostBreakdown(
-                budget=pace.budget,
-                race=compared.raced.hops,
-                tuning=compared.tuning_hops,
-                judging=judging,
-                sensitivity=sum(one.hops for one in findings) + sum(one.hops for one in steps),
-                grid=compared.grid,
-            ),
+            spent=ledger,
             windows=windows.count,
             seeds=stages.SEEDS if seeds else 1,
-            agreeing=_agreeing(context, seeds, by_name, best.candidate.name) if seeds else 1,
+            agreeing=_agreeing(context, {**judged.trials, **seeds}, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
             rollout=steps,
             no_rollout=no_rollout,
@@ -345,17 +354,24 @@ def _ranking(
 
 def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate], best: str) -> int:
     """The number of seeds that give the answer alone: the advice surely meets all goals, and today's scheme does not,
-    unless it is the advice."""
+    unless it is the advice. Where today's scheme ran with one seed, that one stands for the others."""
     now = context.today.candidate.name
     same = 0
-    for seed in next(iter(found.values())):
-        known = stages.judge(context, {name: {seed: of[seed]} for name, of in found.items()}, by_name)
+    for seed in found[best]:
+        own = {name: {seed: of.get(seed, next(iter(of.values())))} for name in {best, now} for of in [found[name]]}
+        known = choice.judge(context, own, by_name)
         same += known[best].surely_meets and known[now].surely_meets == (best == now)
     return same
 
 
 def _alone(context: AdviceContext, trial: Trial) -> dict[str, Estimate]:
     return estimates([goal for goal in context.read if trial.bare[goal.name] is not None], trial.bare)
+
+
+def _of_list(context: AdviceContext) -> list[str]:
+    """What makes an answer uncertain whatever runs show: that the list was cut, and how it was recorded."""
+    cut = [] if context.cut is None else [context.cut]
+    return [*cut, *find_doubts(context.flows, context.request.sampling)]
 
 
 def _doubts(best: JudgedCandidate, context: AdviceContext, load: float) -> list[str]:

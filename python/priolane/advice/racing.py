@@ -9,8 +9,9 @@ windows. After each round a candidate ends
     stuck      where flows did not finish
     budget     where the next round would go beyond the budget, the worst first; at least `KEPT` stay
 
-A candidate that ended by the budget was not shown to be worse, and the answer says so. Cost is counted in packet-hops,
-so that the course of a race depends on the budget and not on the machine.
+Candidates that are composed of the race's enter one more round (`enter`). A candidate that ended by the budget was not
+shown to be worse, and the answer says so. Cost is counted in packet-hops, so that the course of a race depends on the
+budget and not on the machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ import numpy as np
 from priolane import _core
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Values, scores
-from priolane.advice.trials import Trials, hops, values
+from priolane.advice.trials import Trials, hops, timed_out_parts, values
 from priolane.advice.windows import FEWEST, Jackknife
 
 KEPT = 2
@@ -64,8 +65,9 @@ class Round:
 class Race:
     """The outcome; empty where there was no race.
 
-    `left` are those that were not ended, the best first. `scores` and `values` are those of each candidate in its last
-    round. `full_hops` is what a run of each on the windows of the last round would have taken, from what each took.
+    `left` are those that were not ended, the best first. `scores`, `values` and `timed_out` (the parts of the slowest
+    flows that had a timeout, by class) are those of each candidate in its last round. `each` is what a candidate took
+    for a window, in packet-hops.
     """
 
     left: tuple[str, ...] = ()
@@ -74,15 +76,36 @@ class Race:
     values: Mapping[str, Values] = field(default_factory=dict)
     rounds: tuple[Round, ...] = ()
     hops: int = 0
-    full_hops: int = 0
+    each: Mapping[str, float] = field(default_factory=dict)
+    timed_out: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """All candidates, those that are left first and each part from the best; those without a value are left out."""
+        others = sorted(self.ended, key=lambda name: self.scores[name])
+        stuck = {name for name, how in self.ended.items() if how.why is Why.STUCK}
+        return (*self.left, *(name for name in others if name not in stuck))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The end of a race: a budget of packet-hops, or no more candidates left than are `enough`."""
+
+    budget: float
+    enough: int = 1
+
+
+# A round on fewer times as many windows as the one before says little more.
+_GROWTH = 1.5
 
 
 def stages(windows: int) -> tuple[int, ...]:
-    """The windows of each round: `FEWEST`, twice as many, and so on, and all."""
+    """The windows of each round: `FEWEST`, twice as many, and so on, and all in place of a last round that has nearly
+    as many."""
     found = [FEWEST]
     while found[-1] * 2 <= windows:
         found.append(found[-1] * 2)
-    return (*(count for count in found if count < windows), windows)
+    return (*(count for count in found if count * _GROWTH <= windows), windows)
 
 
 def race(
@@ -90,27 +113,29 @@ def race(
     rounds: Sequence[int],
     goals: Sequence[Goal],
     evaluate: Evaluate,
-    budget: float,
+    limits: Limits,
     tell: Callable[[Round], None],
 ) -> Race:
-    """Races `names` on the number of windows that each round has, within a budget of packet-hops.
+    """Races `names` on the number of windows that each round has.
 
     The first round is carried out whatever it takes.
     """
+    budget = limits.budget
     alive = list(names)
     ended: dict[str, CandidateEnd] = {}
     done: list[Round] = []
     means: dict[str, float] = {}
     read: dict[str, Values] = {}
     each: dict[str, float] = {}
+    timed_out: dict[str, Mapping[str, float]] = {}
     spent = 0
     for nth, count in enumerate(rounds):
         found = evaluate(alive, count)
         ran = tuple(alive)
         own = values(found)
         read |= own
-        # The first window is simulated and not read.
-        each |= {name: hops({name: of}) / (count + 1) for name, of in found.items()}
+        each |= _each(found, count)
+        timed_out |= {name: timed_out_parts(of) for name, of in found.items()}
         spent += hops(found)
         of = scores(goals, own)
         means |= {name: one.all for name, one in of.items()}
@@ -122,7 +147,7 @@ def race(
             alive = [name for name in alive if name not in beyond]
         done.append(Round(count, ran, tuple(alive), spent))
         tell(done[-1])
-        if len(alive) <= 1 or nth + 1 == len(rounds):
+        if len(alive) <= limits.enough or nth + 1 == len(rounds):
             break
         if spent + sum(each[name] for name in alive) * (rounds[nth + 1] + 1) > budget:
             break
@@ -133,8 +158,41 @@ def race(
         values=read,
         rounds=tuple(done),
         hops=spent,
-        full_hops=round(sum(each.values()) * (rounds[-1] + 1)),
+        each=each,
+        timed_out=timed_out,
     )
+
+
+def enter(raced: Race, goals: Sequence[Goal], found: Mapping[str, Trials]) -> Race:
+    """The race with one more round on the windows of its last one, in which the candidates of `found` ran as well.
+
+    Those that are left did not run again: their values are known.
+    """
+    last = raced.rounds[-1]
+    before = [name for name in raced.left if name in last.ran]
+    own = {**{name: raced.values[name] for name in before}, **values(found)}
+    of = scores(goals, own)
+    means = {name: one.all for name, one in of.items()}
+    taken = {name: round(raced.each[name] * (last.windows + 1)) for name in before}
+    taken |= {name: hops({name: by}) for name, by in found.items()}
+    ended = {**raced.ended, **_judge(of, own, taken, last.windows, len(raced.rounds) + 1)}
+    left = sorted((name for name in own if name not in ended), key=lambda name: means[name])
+    spent = raced.hops + hops(found)
+    return Race(
+        left=tuple(left),
+        ended=ended,
+        scores={**raced.scores, **means},
+        values={**raced.values, **own},
+        rounds=(*raced.rounds, Round(last.windows, tuple(own), tuple(left), spent)),
+        hops=spent,
+        each={**raced.each, **_each(found, last.windows)},
+        timed_out={**raced.timed_out, **{name: timed_out_parts(of) for name, of in found.items()}},
+    )
+
+
+def _each(found: Mapping[str, Trials], count: int) -> dict[str, float]:
+    """What each candidate took for a window, in packet-hops: the first window is simulated and not read."""
+    return {name: hops({name: of}) / (count + 1) for name, of in found.items()}
 
 
 def _judge(

@@ -11,11 +11,13 @@ from priolane._core import InputError, RunFailed
 from priolane.advice.answer import Remedy
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates
+from priolane.advice.choice import judge
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.feasible import Feasibility, feasible, requires, shipped
 from priolane.advice.request import AdviceContext
-from priolane.advice.stages import judge
+from priolane.advice.spending import Ledger, Stage
 from priolane.advice.training import Training
+from priolane.advice.trials import hops
 from priolane.advice.windows import Windows
 
 _QUEUES = 8
@@ -23,9 +25,9 @@ _MOST = 8
 
 
 def find_remedies(
-    context: AdviceContext, found: Sequence[Feasibility], windows: Windows, training: Training
+    context: AdviceContext, found: Sequence[Feasibility], windows: Windows, training: Training, ledger: Ledger
 ) -> tuple[Remedy, ...]:
-    """The schemes that missing capabilities would make possible, judged on the whole list with one seed."""
+    """The schemes that missing capabilities would make possible, judged on the first windows of the list."""
     here = {one.name for one in candidates(context.fabric, found, training)}
     remedies: list[Remedy] = []
     for missing, fabric in _richer(context.fabric, found):
@@ -45,6 +47,8 @@ def find_remedies(
         except (InputError, RunFailed) as error:
             context.tell(f"{', '.join(missing)}: {chosen.name} cannot be run: {str(error).splitlines()[0]}")
             continue
+        ledger.add_candidates(hops(trials) / windows.part)
+        ledger.add(Stage.REMEDIES, trials)
         remedies.append(Remedy(missing, judge(richer, trials, {chosen.name: chosen})[chosen.name]))
         if len(remedies) == _MOST:
             break

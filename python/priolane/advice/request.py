@@ -93,6 +93,18 @@ class AdviceContext:
     """The hosts that are changed first, in order; empty if no rollout was asked for."""
     part: float = 1.0
     """The part of the list that the budget has room for."""
+    enough: float = 0.0
+    """The budget in packet-hops that would have room for the whole list, if it was cut."""
+
+    @property
+    def cut(self) -> str | None:
+        """The sentence that the list was cut, with the cure; `None` if it is whole."""
+        if self.part >= 1:
+            return None
+        return (
+            f"the list was cut by the budget, which has room for its first {100 * self.part:.2g} %: "
+            f"--budget {self.enough:.2g}hops reads it whole, which is {1 / self.part:.2g} times as much (or --minutes)"
+        )
 
     @property
     def read(self) -> tuple[Goal, ...]:
@@ -111,9 +123,14 @@ class AdviceContext:
             path=self.request.out / name,
             title=f"{title}: {self.request.traffic.name}",
             windows=windows,
-            simple=simplest(self.fabric),
             candidates={one.name: one for one in chosen},
-            **{"fabric": self.fabric, "flows": self.flows, "seeds": (self.request.seed,), **changes},
+            **{
+                "fabric": self.fabric,
+                "flows": self.flows,
+                "seeds": (self.request.seed,),
+                "simple": simplest(self.fabric),
+                **changes,
+            },
         )
         made.write()
         return made

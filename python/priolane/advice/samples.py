@@ -43,6 +43,8 @@ class Trial:
     longest_s: Mapping[str, float]
     offered: float
     bare: Mapping[str, Jackknife | None]
+    run: str = ""
+    """The id of the run."""
 
 
 @dataclass(frozen=True)

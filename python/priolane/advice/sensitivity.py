@@ -14,9 +14,12 @@ from priolane.advice.fabric import Fabric
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Outcome, outcomes
 from priolane.advice.request import AdviceContext
+from priolane.advice.spending import Ledger, Stage
 from priolane.advice.trials import hops, values
-from priolane.advice.windows import Windows
+from priolane.advice.windows import FEWEST, Windows
 
+# Of the budget, what disturbances may take in any case.
+_RESERVE = 0.1
 _NOISE = {"trace": "host", "scale": 1.0}
 
 
@@ -123,21 +126,25 @@ def burst_width(topology: Mapping[str, Any]) -> int:
 
 
 def examine(
-    context: AdviceContext, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal], budget: float
+    context: AdviceContext, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal], ledger: Ledger
 ) -> tuple[Finding, ...]:
-    """Runs candidates under every disturbance that the budget of packet-hops has room for."""
+    """Runs candidates under every disturbance that the budget has room for, on as many of the first `windows` as a
+    fifth of the grid has."""
+    lists = ledger.lists_left() / (len(pair) * len(disturbances(context.fabric, windows)))
+    fitting = int(lists * (windows.all + 1)) - 1
+    shorter = windows if context.needs_whole_list else windows.first(max(FEWEST, fitting))
+    room = max(_RESERVE * ledger.budget, ledger.budget - ledger.total)
     found: list[Finding] = []
-    spent = 0
-    for one in disturbances(context.fabric, windows):
+    for one in disturbances(context.fabric, shorter):
         # The next takes about what the largest before it took.
-        if spent + max((finding.hops for finding in found), default=0) > budget:
-            found.append(Finding(one, refused="not looked at: the budget was spent"))
+        if sum(done.hops for done in found) + max((done.hops for done in found), default=0) > room:
+            found.append(Finding(one, refused="the budget has no room for it: raise --budget or --minutes"))
             continue
         try:
-            found.append(_examine(context, one, pair, windows, goals))
+            found.append(_examine(context, one, pair, shorter, goals))
         except (InputError, RunFailed) as error:
             found.append(Finding(one, refused=str(error).splitlines()[0]))
-        spent += found[-1].hops
+        ledger.add_hops(Stage.SENSITIVITY, found[-1].hops)
     return tuple(found)
 
 

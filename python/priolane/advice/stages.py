@@ -1,6 +1,5 @@
-"""The stages of an answer: pace, today's scheme on the whole list, race, tuning, judging, choice."""
+"""The stages of an answer: pace, today's scheme on the whole list, race, composed candidates, tuning, judging."""
 
-import math
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -11,36 +10,35 @@ import numpy as np
 
 from priolane._core import InputError, RunFailed
 from priolane.advice import tuning
-from priolane.advice.answer import JudgedCandidate
 from priolane.advice.candidate import Candidate
-from priolane.advice.candidates import PUBLISHED
+from priolane.advice.choice import CHEAPEST, FINALISTS, Judged
 from priolane.advice.feasible import Feasibility
-from priolane.advice.outcomes import Values, estimates, is_surely_better, meeting, outcomes
-from priolane.advice.racing import Race, Why, race, stages
+from priolane.advice.racing import Limits, Race, enter, race, stages
 from priolane.advice.request import MINUTES, AdviceContext, tenants
+from priolane.advice.spending import Ledger, Stage
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, values
+from priolane.advice.trials import FLOWS, RunOptions, Trials, hops
 from priolane.advice.windows import FEWEST, MOST, Windows
 from priolane.model.experiment import plan
 from priolane.storage.files import write_whole
 
-FINALISTS = 4
-# Candidates that meet all goals on the race's windows and cost least, which are judged too.
-_CHEAPEST = 3
 # Of the budget; the rest is the race's.
 _TUNING, _SENSITIVITY = 0.1, 0.15
 # Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference.
-_JUDGED = FINALISTS + _CHEAPEST + 3
+_JUDGED = FINALISTS + CHEAPEST + 3
 SEEDS = 3
 """The seeds with which the advice is compared with today's scheme."""
+# Whole lists that later stages have to find room for: judging, other seeds, disturbances.
+_AFTER_RACE, _AFTER_JUDGING = 8.0, 4.0
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The budget, and packet-hops of today's scheme on the whole list."""
+    """The budget, packet-hops of today's scheme on the whole list, and the trials that showed them."""
 
     budget: float
     whole: float
+    trials: Mapping[str, Trials]
 
 
 def measure_pace(context: AdviceContext) -> Pace:
@@ -61,7 +59,7 @@ def measure_pace(context: AdviceContext) -> Pace:
     found = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
     taken = hops(found)
     whole = taken * (MOST + 1) / (windows.count + 1)
-    return Pace(_budget(context, taken / (time.perf_counter() - began)), whole)
+    return Pace(_budget(context, taken / (time.perf_counter() - began)), whole, found)
 
 
 def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
@@ -106,18 +104,21 @@ def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, 
             f"--budget {pace.budget:.3g}hops: {count} candidates and judging leave too few flows to read; at least "
             f"--budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
         )
-    context.tell(f"{100 * part:.2g} % of the list are simulated: the budget has no room for more")
-    shorter = replace(context, flows=context.flows.beginning(part), part=part)
+    enough = float(f"{1.05 * pace.budget / part:.2g}")
+    shorter = replace(context, flows=context.flows.beginning(part), part=part, enough=enough)
+    context.tell(str(shorter.cut))
     shorter.flows.write(context.request.out / FLOWS)
-    return shorter, Pace(pace.budget, pace.whole * part)
+    return shorter, replace(pace, whole=pace.whole * part)
 
 
-def run_today(context: AdviceContext, windows: Windows) -> Trials:
+def run_today(context: AdviceContext, windows: Windows, ledger: Ledger) -> Trials:
     """Today's scheme on the whole list."""
     name = context.today.candidate.name
     experiment = context.experiment("today.toml", [context.today.candidate], windows)
     out = context.request.out / "runs" / "today"
-    return experiment.trials(out, [name], _reusing(context, "calibration"), context.read)[name]
+    found = experiment.trials(out, [name], _reusing(context, "calibration"), context.read)
+    ledger.add(Stage.TODAY, found)
+    return found[name]
 
 
 def make_training(context: AdviceContext, windows: Windows, load: float) -> Training:
@@ -172,14 +173,22 @@ def race_windows(context: AdviceContext, windows: Windows) -> tuple[int, ...]:
     return stages(max(FEWEST, windows.count // 2))
 
 
-def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, pace: Pace) -> Race:
+def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, ledger: Ledger) -> Race:
     """Races candidates on the first half of the windows."""
     out = context.request.out / "runs" / "race"
-    budget = (1 - _TUNING - _SENSITIVITY) * pace.budget - (1 + _JUDGED) * pace.whole
+    # A fifth of the grid is a whole list for each candidate.
+    lists = min(
+        (1 - _TUNING - _SENSITIVITY) * ledger.budget / ledger.whole - 1 - _JUDGED,
+        len(chosen) + 1 - _AFTER_RACE - ledger.total / ledger.whole,
+    )
 
     def evaluate(names: Sequence[str], count: int) -> Mapping[str, Trials]:
         experiment = context.experiment("race.toml", chosen, windows.first(count))
-        return experiment.trials(out, names, context.request.how, context.read)
+        found = experiment.trials(out, names, _reusing(context, "today"), context.read)
+        if not ledger.by_stage[Stage.RACE]:
+            ledger.add_candidates(hops(found) * (windows.count + 1) / (count + 1))
+        ledger.add(Stage.RACE, found)
+        return found
 
     rounds = race_windows(context, windows)
     return race(
@@ -187,7 +196,7 @@ def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windo
         rounds,
         context.goals,
         evaluate,
-        budget,
+        Limits(lists * ledger.whole, FINALISTS),
         lambda done: context.tell(
             f"race: {len(done.ran)} candidates on {done.windows} of {windows.count} windows, {len(done.left)} left, "
             f"{done.hops:.3g} packet-hops"
@@ -195,74 +204,60 @@ def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windo
     )
 
 
+def run_composed(
+    context: AdviceContext, made: Sequence[Candidate], raced: Race, windows: Windows, ledger: Ledger
+) -> Race:
+    """Runs candidates that were composed of those of a race on the windows of its last round."""
+    count = raced.rounds[-1].windows
+    experiment = context.experiment("composed.toml", made, windows.first(count))
+    out = context.request.out / "runs" / "composed"
+    found = experiment.trials(out, [one.name for one in made], context.request.how, context.read)
+    ledger.add_candidates(hops(found) * (windows.count + 1) / (count + 1))
+    ledger.add(Stage.RACE, found)
+    entered = enter(raced, context.goals, found)
+    context.tell(f"composed: {len(made)} candidates of those that lead, {len(entered.left)} left in all")
+    return entered
+
+
 def run_tuning(
-    context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, windows: Windows, pace: Pace
+    context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, windows: Windows, ledger: Ledger
 ) -> tuning.TuningResult:
     """Moves the thresholds of the best that has some."""
     out = context.request.out / "runs" / "tuning"
     count = raced.rounds[-1].windows
-    each = pace.whole * (count + 1) / (windows.count + 1)
+    each = ledger.whole * (count + 1) / (windows.count + 1)
 
     def run(candidate: Candidate) -> Trials:
         experiment = context.experiment("tuning.toml", [candidate], windows.first(count))
-        return experiment.trials(out / candidate.name, [candidate.name], context.request.how, context.read)[
-            candidate.name
-        ]
+        found = experiment.trials(out / candidate.name, [candidate.name], context.request.how, context.read)
+        ledger.add(Stage.TUNING, found)
+        return found[candidate.name]
 
     ran = [name for name in raced.left if name in raced.rounds[-1].ran]
     leader = next((by_name[name] for name in ran if by_name[name].thresholds), by_name[ran[0]])
     rivals = {name: raced.values[name] for name in ran}
-    tuned = tuning.tune(leader, rivals, context.goals, run, int(_TUNING * pace.budget / each))
+    room = min(_TUNING * ledger.budget, ledger.lists_left(_AFTER_RACE) * ledger.whole)
+    tuned = tuning.tune(leader, rivals, context.goals, run, int(room / each))
     if tuned.tries:
         outcome = f"{tuned.best.name}" if tuned.best is not leader else "none was better"
         context.tell(f"tuning: {tuned.tries} thresholds of {leader.name} on {count} windows, {outcome}")
     return tuned
 
 
-def choose_finalists(
-    context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate
-) -> list[Candidate]:
-    """The candidates that are judged beside today's scheme.
-
-    They are the best of the race and, where these are few, the candidates that were eliminated last; those that met all
-    goals in the race and cost least; thresholds that tuning found and those that it began with; and published ones.
-    """
-    late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
-    late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
-    names = [*[*raced.left, *late][:FINALISTS], *_cheapest(context, raced, by_name), tuned.name]
-    names += [tuned.tuned_from] if tuned.tuned_from is not None else []
-    names += [PUBLISHED] if PUBLISHED in by_name else []
-    return [by_name[name] for name in dict.fromkeys(names) if name in by_name]
-
-
-def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
-    left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
-    found = [name for name in meeting(context.goals, raced.values) if name not in left_out]
-    return sorted(found, key=lambda name: context.today.cost(by_name[name]))[:_CHEAPEST]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The trials on the whole list: those by candidate, the same on the second half of the windows, and those of
-    references."""
-
-    trials: Mapping[str, Trials]
-    second_half: Mapping[str, Trials]
-    references: Mapping[str, Trials]
-
-    @property
-    def hops(self) -> int:
-        """Packet-hops of all runs."""
-        return hops(self.trials) + hops(self.references)
-
-
 def run_judged(
-    context: AdviceContext, chosen: Sequence[Candidate], reference: Sequence[Candidate], windows: Windows
+    context: AdviceContext,
+    chosen: Sequence[Candidate],
+    reference: Sequence[Candidate],
+    windows: Windows,
+    ledger: Ledger,
 ) -> Judged:
-    """Runs today's scheme, finalists and references on the whole list; leaves references out if their runs fail."""
+    """Runs today's scheme, finalists and references on the whole list; leaves references out if their runs fail, or if
+    there is no room for them."""
     all_of = [context.today.candidate, *chosen]
     names = [one.name for one in all_of]
-    runs, how = context.request.out / "runs", _reusing(context, "today")
+    runs, how = context.request.out / "runs", _reusing(context, "today", "race", "composed")
+    if ledger.lists_left(_AFTER_JUDGING + len(chosen)) < len(reference):
+        reference = ()
     experiment = context.experiment("experiment.toml", [*all_of, *reference], windows)
     results = experiment.run(runs / "judged", names, how)
     ideal: Mapping[str, Trials] = {}
@@ -273,19 +268,35 @@ def run_judged(
             context.tell(f"references are left out, as a run of theirs failed: {error}")
             context.experiment("experiment.toml", all_of, windows)
     context.tell(f"judged: {len(all_of)} candidates on {windows.count} windows")
-    return Judged(
+    judged = Judged(
         experiment.read(results, names, context.read, windows),
         experiment.read(results, names, context.read, windows.second_half()),
         ideal,
     )
+    ledger.add(Stage.JUDGING, {**judged.trials, **judged.references})
+    return judged
 
 
-def run_seeds(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows) -> Mapping[str, Trials]:
-    """Runs today's scheme and the advice with `SEEDS` seeds of paths and of the order at one instant."""
+def room_for_finalists(ledger: Ledger) -> float:
+    """The number of whole lists that judging has room for."""
+    return ledger.lists_left(_AFTER_JUDGING)
+
+
+def run_seeds(
+    context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, ledger: Ledger
+) -> Mapping[str, Trials]:
+    """Runs the advice, which comes first in `chosen`, with `SEEDS` seeds of paths and of the order at one instant.
+
+    The others are run as well where there is room for them, and with the first seed alone where there is none.
+    """
     first = context.request.seed
-    experiment = context.experiment("seeds.toml", chosen, windows, seeds=tuple(range(first, first + SEEDS)))
+    room = ledger.lists_left(_AFTER_JUDGING - SEEDS + 1)
+    whole = chosen if room >= (SEEDS - 1) * len(chosen) else chosen[:1]
+    experiment = context.experiment("seeds.toml", whole, windows, seeds=tuple(range(first, first + SEEDS)))
     out = context.request.out / "runs" / "seeds"
-    return experiment.trials(out, [one.name for one in chosen], _reusing(context, "judged"), context.read)
+    found = experiment.trials(out, [one.name for one in whole], _reusing(context, "judged"), context.read)
+    ledger.add(Stage.SEEDS, found)
+    return found
 
 
 def _reusing(context: AdviceContext, *stages_before: str) -> RunOptions:
@@ -293,70 +304,3 @@ def _reusing(context: AdviceContext, *stages_before: str) -> RunOptions:
     others = tuple(context.request.out / "runs" / name for name in stages_before)
     how = context.request.how
     return RunOptions(replace(how.settings, others=others), how.watcher)
-
-
-def judge(
-    context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate]
-) -> dict[str, JudgedCandidate]:
-    """The results of each candidate from its trials. Relative goals refer to the best of them."""
-    own = values(found)
-    results = outcomes(context.goals, own)
-    return {
-        name: JudgedCandidate(
-            candidate=by_name[name],
-            estimates=estimates(context.read, own[name]),
-            outcomes=results[name],
-            timed_out=_timed_out(of),
-        )
-        for name, of in found.items()
-    }
-
-
-def _timed_out(of: Trials) -> dict[str, float]:
-    first = next(iter(of.values()))
-    return {name: sum(one.timed_out[name] for one in of.values()) / len(of) for name in first.timed_out}
-
-
-def choose(context: AdviceContext, known: Mapping[str, JudgedCandidate], judged: Judged) -> JudgedCandidate:
-    """The advice: today's scheme if it surely meets all goals, else the cheapest candidate that surely does; the
-    nearest to the goals if none does.
-
-    Of candidates that cost the same, the one with the best objective leads. Thresholds that tuning found do not lead
-    those that it began with, nor published ones, unless they are surely better on windows that tuning did not see.
-    """
-    now = known[context.today.candidate.name]
-    own, second_half = values(judged.trials), values(judged.second_half)
-    if now.surely_meets:
-        return now
-    allowed = [one for one in known.values() if one is not now and not _is_overfitted(context, one, second_half)]
-    meeting = sorted(
-        (one for one in allowed if one.surely_meets),
-        key=lambda one: (context.today.cost(one.candidate), one.outcomes[0].miss),
-    )
-    if not meeting:
-        return min((now, *allowed), key=lambda one: (one.surely_misses, one.miss, one.outcomes[0].miss))
-    chosen = meeting[0]
-    gain = context.request.preferences.least_gain
-    if gain is None:
-        return chosen
-    for one in meeting[1:]:
-        better = is_surely_better(context.goals, own, one.candidate.name, chosen.candidate.name)
-        if better and one.outcomes[0].miss <= chosen.outcomes[0].miss + math.log(1 - gain):
-            chosen = one
-    return chosen
-
-
-def _is_overfitted(context: AdviceContext, one: JudgedCandidate, second_half: Mapping[str, Values]) -> bool:
-    origin = one.candidate.tuned_from
-    if origin is None:
-        return False
-    names = [name for name in (origin, PUBLISHED) if name in second_half]
-    return not all(is_surely_better(context.goals, second_half, one.candidate.name, name) for name in names)
-
-
-def judge_references(
-    context: AdviceContext, judged: Judged, chosen: Sequence[Candidate]
-) -> tuple[JudgedCandidate, ...]:
-    """The results of references."""
-    by_name = {one.name: one for one in chosen if one.name in judged.references}
-    return tuple(judge(context, judged.references, by_name).values()) if by_name else ()

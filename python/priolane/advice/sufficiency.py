@@ -74,11 +74,12 @@ def too_short(context: AdviceContext, longest_s: float, what: str) -> Insufficie
     )
 
 
-def windows(context: AdviceContext, longest_s: float) -> Windows:
-    """The windows of a list that is long enough: as many as flows and their completion times allow."""
+def windows(context: AdviceContext, longest_s: float, times: float = TIMES_LONGEST) -> Windows:
+    """The windows of a list that is long enough: as many as flows and their completion times allow, each at least
+    `times` the longest of these."""
     counts = context.counts()
     by_flows = min(counts[goal.name] // goal.quantity.least for goal in context.goals) - 1
-    by_time = MOST if longest_s <= 0 else int(context.flows.span_s / (TIMES_LONGEST * longest_s)) - 1
+    by_time = MOST if longest_s <= 0 else int(context.flows.span_s / (times * longest_s)) - 1
     return Windows.over(context.flows, max(FEWEST, min(MOST, by_flows, by_time)))
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, describe_end
 from priolane.advice.candidate import Candidate
-from priolane.advice.changes import merged
+from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.feasible import requires
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep
 from priolane.advice.sensitivity import Finding
+from priolane.advice.spending import GRID_SEEDS
 
 # Rows of the ranking that are printed without --explain.
 _SHOWN = 4
@@ -41,12 +42,22 @@ def how_sure(judging: Judging) -> str:
 def configuration(advice: Advice) -> list[str]:
     """The configuration of the advice, in lines: hosts, switches, thresholds."""
     candidate = advice.advised
-    return [] if candidate is None else _configuration(candidate, advice.fabric.marking)
+    if candidate is None:
+        return []
+    return _configuration(candidate, advice.fabric.marking)
 
 
 def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
     rows = merged(candidate.rows)
     lines = [f"hosts: transport {rows['transport']['kind']}, as in the scheme {candidate.rows['base']}"]
+    own = own_parameters(candidate)
+    if "init_window" in own:
+        lines.append(f"hosts: a first window of {own['init_window'].removesuffix('pkt')} packets (initcwnd of routes)")
+    if "min_rto" in own:
+        lines.append(
+            f"hosts: a smallest retransmission timeout of {own['min_rto']} (rto_min of routes, or from Linux 6.11 on "
+            "net.ipv4.tcp_rto_min_us; both are rounded up to ticks of the kernel, 1 ms or 4 ms)"
+        )
     port = rows["port"]
     if int(port.get("queues", 1)) > 1:
         weights = port.get("weights")
@@ -54,8 +65,7 @@ def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
         lines.append(f"switches: {port['queues']} queues, {served}")
     else:
         lines.append(f"switches: {candidate.queues or 1} queue{'s' if candidate.queues > 1 else ''}")
-    own = candidate.rows.get("port")
-    ecn = own["ecn"] if isinstance(own, Mapping) and "ecn" in own else marks
+    ecn = own_marking(candidate) or marks
     if ecn and "ecn" in requires(rows):
         lines.append(f"switches: {marking(ecn)}")
     for row, who in (("assign", "class of a packet"), ("host", "queues in hosts")):
@@ -75,45 +85,42 @@ def marking(ecn: Mapping[str, Any]) -> str:
 
 
 def ranking_columns(advice: Advice) -> list[str]:
-    """The head of the ranking."""
-    return ["scheme", "queues", *(goal.name for goal in (*advice.goals, *advice.shown)), "goals", "changes"]
+    """The head of the ranking: a column for each goal, and one for each metric that is shown besides."""
+    return ["scheme", "queues", *(goal.text for goal in advice.goals), *(goal.name for goal in advice.shown), "changes"]
 
 
 def ranking_head(advice: Advice, judging: Judging) -> list[list[str]]:
     """The first rows of the ranking, and the nearest that a missing capability would give."""
-    rows = [_row(advice, one, _verdicts(one)) for one in judging.ranking[:_SHOWN]]
+    rows = [_row(advice, one) for one in judging.ranking[:_SHOWN]]
     return rows + [_remedy(advice, one) for one in judging.remedies[:_SHOWN]]
 
 
 def _remedy(advice: Advice, one: Remedy) -> list[str]:
-    return [*_row(advice, one.judged, _verdicts(one.judged))[:-1], f"takes {', '.join(one.missing)}"]
+    return [*_row(advice, one.judged)[:-1], f"takes {', '.join(one.missing)}"]
 
 
 def ranking_rows(advice: Advice, judging: Judging) -> list[list[str]]:
     """A row for each that was judged, today's scheme first, then the advice; then references and the bound."""
-    rows = [_row(advice, one, _verdicts(one)) for one in judging.ranking]
+    rows = [_row(advice, one) for one in judging.ranking]
     rows += [_remedy(advice, one) for one in judging.remedies]
-    rows += [[*_row(advice, one, "")[:-1], "no deployment"] for one in judging.references]
+    rows += [[*_row(advice, one)[:-1], "no deployment"] for one in judging.references]
     if judging.alone:
         metrics = (*advice.goals, *advice.shown)
         cells = [
             judging.alone[goal.name].format(goal.quantity.unit) if goal.name in judging.alone else ""
             for goal in metrics
         ]
-        rows.append(["each flow alone", "", *cells, "", "bound"])
+        rows.append(["each flow alone", "", *cells, "bound"])
     return rows
 
 
-def _verdicts(one: JudgedCandidate) -> str:
-    return ", ".join(outcome.verdict.value for outcome in one.outcomes)
-
-
-def _row(advice: Advice, one: JudgedCandidate, verdict: str) -> list[str]:
-    cells = [one.estimates[goal.name].format(goal.quantity.unit) for goal in (*advice.goals, *advice.shown)]
+def _row(advice: Advice, one: JudgedCandidate) -> list[str]:
+    cells = [_outcome(outcome) for outcome in one.outcomes]
+    cells += [one.estimates[goal.name].format(goal.quantity.unit) for goal in advice.shown]
     is_today = one.candidate.name == advice.today.candidate.name
     name = f"today: {one.candidate.family}" if is_today else one.candidate.name
     changes = "" if is_today else ", ".join(step.short for step in advice.today.steps(one.candidate))
-    return [name, str(one.candidate.queues or ""), *cells, verdict, changes]
+    return [name, str(one.candidate.queues or ""), *cells, changes]
 
 
 def holds(judging: Judging) -> str:
@@ -223,7 +230,8 @@ def spending(judging: Judging) -> str:
     """The simulated amount, in packet-hops."""
     spent = judging.spent
     part = 100 * spent.total / spent.grid
+    stages = ", ".join(f"{stage.value} {hops / spent.total:.0%}" for stage, hops in spent.by_stage.items() if hops)
     return (
         f"{spent.total:.3g} packet-hops of a budget of {spent.budget:.3g}, {part:.2g} % of what all candidates on the "
-        "whole list with 5 seeds would take"
+        f"whole list with {GRID_SEEDS} seeds would take: {stages}"
     )

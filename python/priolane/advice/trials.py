@@ -144,9 +144,8 @@ class Experiment:
         for run in results.runs:
             table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
             chosen = table.filter(pq.filters_to_expression([("group", "in", list(self.flows.groups))]))
-            found[run.scheme][run.seed] = read_trial(
-                chosen, results.records[run.id], goals, self.fabric.classes, windows
-            )
+            trial = read_trial(chosen, results.records[run.id], goals, self.fabric.classes, windows)
+            found[run.scheme][run.seed] = replace(trial, run=run.id)
         return dict(found)
 
 
@@ -183,6 +182,12 @@ def _mean(of: Sequence[Values]) -> Values:
         known = [own for one in of if (own := one[name]) is not None]
         found[name] = mean(known) if len(known) == len(of) else None
     return found
+
+
+def timed_out_parts(of: Trials) -> dict[str, float]:
+    """The part of the slowest flows that had a timeout, by class: the mean over seeds."""
+    first = next(iter(of.values()))
+    return {name: sum(one.timed_out[name] for one in of.values()) / len(of) for name in first.timed_out}
 
 
 def hops(found: Mapping[str, Trials]) -> int:

@@ -26,22 +26,26 @@ FEWEST, MOST = 5, 24
 """The windows that are read, at least and at most."""
 TIMES_LONGEST = 2.0
 """The least length of a window, in longest completion times of the flows of goals."""
+TIMES_LONGEST_IN_RACE = 1.0
+"""The same of windows on which candidates are compared with each other, and not with bounds."""
 _OTHER_LIST = math.sqrt(2)
 _PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of `length_ns`; number 0 begins with the list and is not read, `after + 1` to `count` are."""
+    """Windows of `length_ns`; number 0 begins with the list and is not read, `after + 1` to `count` are. `all` is how
+    many the whole list has."""
 
     length_ns: int
     count: int
     after: int = 0
+    all: int = 0
 
     @classmethod
     def over(cls, flows: FlowList, count: int) -> "Windows":
         """As many windows that are read, over the whole list."""
-        return cls(math.ceil(flows.span_ns / (count + 1)), count)
+        return cls(math.ceil(flows.span_ns / (count + 1)), count, all=count)
 
     def first(self, count: int) -> "Windows":
         """The first `count` of the windows that are read."""
@@ -50,6 +54,11 @@ class Windows:
     def second_half(self) -> "Windows":
         """The second half of the windows that are read."""
         return replace(self, after=self.count // 2)
+
+    @property
+    def part(self) -> float:
+        """The part of the list that is simulated, without the flows that only go on to start."""
+        return (self.count + 1) / (self.all + 1)
 
     @property
     def read(self) -> int:

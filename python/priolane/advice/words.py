@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priolane.advice.candidate import Candidate
-from priolane.advice.changes import merged
+from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Outcome
 from priolane.model.quantity import size
@@ -48,12 +48,26 @@ def configuration(candidate: Candidate, now: Candidate) -> str:
     if queues > 1:
         parts.append(f"{_count(queues)} {_served(then['port'])} queues")
     parts += _classes(then["assign"])
-    first = then["transport"].get("init_window")
-    if kind == today["transport"]["kind"] and first != today["transport"].get("init_window"):
-        parts.append(f"a first window of {first}")
+    parts += _parameters(candidate, now)
     if then["host"]["kind"] == "mlfq":
         parts.append("hosts sort packets by bytes sent, too")
     return "; ".join(parts) or candidate.description
+
+
+def _parameters(candidate: Candidate, now: Candidate) -> list[str]:
+    """Parameters of hosts and switches that a candidate varies, and what runs today does not."""
+    own, before = own_parameters(candidate), own_parameters(now)
+    changed = {key: own.get(key) for key in own.keys() | before.keys() if own.get(key) != before.get(key)}
+    parts = []
+    if "init_window" in changed:
+        first = merged(candidate.rows)["transport"]["init_window"]
+        parts.append(f"a first window of {str(first).removesuffix('pkt')} packets")
+    if changed.get("min_rto") is not None:
+        parts.append(f"a smallest retransmission timeout of {changed['min_rto']}")
+    ecn, ecn_now = own_marking(candidate), own_marking(now)
+    if ecn is not None and ecn != ecn_now:
+        parts.append("marks from " + ", ".join(f"{limit} at {rate}" for rate, limit in ecn["at"].items()) + " on")
+    return parts
 
 
 def gains(now: Sequence[Outcome], then: Sequence[Outcome]) -> str:

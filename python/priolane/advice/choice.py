@@ -1,0 +1,119 @@
+"""Who is judged, what trials on the whole list say of each, and which candidate leads."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from priolane.advice.answer import JudgedCandidate
+from priolane.advice.candidate import Candidate
+from priolane.advice.candidates import PUBLISHED
+from priolane.advice.outcomes import Values, estimates, is_surely_better, meeting, outcomes
+from priolane.advice.racing import Race, Why
+from priolane.advice.request import AdviceContext
+from priolane.advice.trials import Trials, timed_out_parts, values
+
+FINALISTS = 4
+"""The best of the race that are judged."""
+CHEAPEST = 3
+"""The candidates that met all goals in the race and cost least, which are judged, too."""
+_LEAST = 2
+"""The candidates that are judged whatever that takes: the best one, and the cheapest that met all goals."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The trials on the whole list: those by candidate, the same on the second half of the windows, and those of
+    references."""
+
+    trials: Mapping[str, Trials]
+    second_half: Mapping[str, Trials]
+    references: Mapping[str, Trials]
+
+
+def choose_finalists(
+    context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate, room: float
+) -> list[Candidate]:
+    """The candidates that are judged beside today's scheme, as many as `room` has whole lists for, and at least two.
+
+    They are the best of the race, the cheapest ones that met all goals in it, thresholds that tuning found with those
+    that it began with, and published ones. Candidates that were eliminated last follow where these are few.
+    """
+    best = raced.left[:FINALISTS]
+    cheapest = _cheapest(context, raced, by_name)
+    late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
+    late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
+    origin = [] if tuned.tuned_from is None else [tuned.tuned_from]
+    names = [*best[:1], *cheapest[:1], *origin, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
+    names += [PUBLISHED] if PUBLISHED in by_name else []
+    names += late[: FINALISTS - len(best)]
+    known = list(dict.fromkeys(name for name in names if name in by_name))[: max(_LEAST, int(room))]
+    # Tuned thresholds lead only where they are better than those that they began with.
+    return [by_name[name] for name in known if name != tuned.name or set(origin) <= set(known)]
+
+
+def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
+    left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
+    found = [name for name in meeting(context.goals, raced.values) if name not in left_out]
+    return sorted(found, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
+
+
+def judge(
+    context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate]
+) -> dict[str, JudgedCandidate]:
+    """The results of each candidate from its trials. Relative goals refer to the best of them."""
+    own = values(found)
+    results = outcomes(context.goals, own)
+    return {
+        name: JudgedCandidate(
+            candidate=by_name[name],
+            estimates=estimates(context.read, own[name]),
+            outcomes=results[name],
+            timed_out=timed_out_parts(of),
+        )
+        for name, of in found.items()
+    }
+
+
+def choose(context: AdviceContext, known: Mapping[str, JudgedCandidate], judged: Judged) -> JudgedCandidate:
+    """The advice: today's scheme if it surely meets all goals, else the cheapest candidate that surely does; the
+    nearest to the goals if none does.
+
+    Of candidates that cost the same, the one with the best objective leads. Thresholds that tuning found do not lead
+    those that it began with, nor published ones, unless they are surely better on windows that tuning did not see.
+    """
+    now = known[context.today.candidate.name]
+    own, second_half = values(judged.trials), values(judged.second_half)
+    if now.surely_meets:
+        return now
+    allowed = [one for one in known.values() if one is not now and not _is_overfitted(context, one, second_half)]
+    meeting = sorted(
+        (one for one in allowed if one.surely_meets),
+        key=lambda one: (context.today.cost(one.candidate), one.outcomes[0].miss),
+    )
+    if not meeting:
+        return min((now, *allowed), key=lambda one: (one.surely_misses, one.miss, one.outcomes[0].miss))
+    chosen = meeting[0]
+    gain = context.request.preferences.least_gain
+    if gain is None:
+        return chosen
+    for one in meeting[1:]:
+        better = is_surely_better(context.goals, own, one.candidate.name, chosen.candidate.name)
+        if better and one.outcomes[0].miss <= chosen.outcomes[0].miss + math.log(1 - gain):
+            chosen = one
+    return chosen
+
+
+def _is_overfitted(context: AdviceContext, one: JudgedCandidate, second_half: Mapping[str, Values]) -> bool:
+    origin = one.candidate.tuned_from
+    if origin is None:
+        return False
+    names = [name for name in (origin, PUBLISHED) if name in second_half]
+    return not all(is_surely_better(context.goals, second_half, one.candidate.name, name) for name in names)
+
+
+def judge_references(
+    context: AdviceContext, judged: Judged, chosen: Sequence[Candidate]
+) -> tuple[JudgedCandidate, ...]:
+    """The results of references."""
+    by_name = {one.name: one for one in chosen if one.name in judged.references}
+    return tuple(judge(context, judged.references, by_name).values()) if by_name else ()

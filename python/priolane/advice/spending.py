@@ -1,0 +1,72 @@
+"""The packet-hops of an answer by stage, and how many it may take: a fifth of what the grid does.
+
+The grid is the comparison without a race: every candidate on the whole list, with `GRID_SEEDS` seeds. So a fifth of it
+is as many whole lists as there are candidates. A run that several stages read is counted once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from priolane.advice.trials import Trials
+
+GRID_SEEDS = 5
+_PART_OF_GRID = 0.2
+
+
+class Stage(StrEnum):
+    """A stage that runs simulations."""
+
+    TODAY = "today"
+    RACE = "race"
+    TUNING = "tuning"
+    JUDGING = "judging"
+    SEEDS = "seeds"
+    REMEDIES = "remedies"
+    SENSITIVITY = "sensitivity"
+    ROLLOUT = "rollout"
+
+
+@dataclass
+class Ledger:
+    """The account of an answer, in packet-hops.
+
+    `budget` is the user's, `whole` is what today's scheme takes on the whole list. `grid` is what the grid takes of
+    all candidates so far.
+    """
+
+    budget: float
+    whole: float
+    grid: float = 0.0
+    by_stage: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
+    _seen: set[str] = field(default_factory=set)
+
+    def add(self, stage: Stage, found: Mapping[str, Trials]) -> None:
+        """Counts runs of a stage, but those that an earlier stage has run."""
+        for of in found.values():
+            for trial in of.values():
+                if trial.run not in self._seen:
+                    self._seen.add(trial.run)
+                    self.add_hops(stage, trial.hops)
+
+    def add_hops(self, stage: Stage, hops: int) -> None:
+        """Counts packet-hops of a stage."""
+        self.by_stage[stage] += hops
+
+    def add_candidates(self, each: float) -> None:
+        """Counts candidates in the grid, which take `each` packet-hops together on the whole list with one seed."""
+        self.grid += GRID_SEEDS * each
+
+    @property
+    def total(self) -> int:
+        """All that was simulated."""
+        return sum(self.by_stage.values())
+
+    @property
+    def left(self) -> float:
+        """What is left of a fifth of the grid, or of the budget if that is less."""
+        return min(self.budget, _PART_OF_GRID * self.grid) - self.total
+
+    def lists_left(self, reserved: float = 0.0) -> float:
+        """The number of whole lists that there is room for, where so many are `reserved` for what follows."""
+        return max(0.0, self.left / self.whole - reserved)
