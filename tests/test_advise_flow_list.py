@@ -176,7 +176,7 @@ def test_flows_in_a_circle_are_refused(tmp_path: Path) -> None:
     [
         ("", "this is not a CSV file"),
         ("start_ns,src,dst\n1,2,3\n", "no column bytes"),
-        ("time,source,destination,size\n1,2,3,4\n", "Import a log or a capture first: priolane import auto FILE"),
+        ("time,source,destination,size\n1,2,3,4\n", "`priolane import auto` says of it: the format cannot be detected"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n", "1 flows are too few"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,x,4\n", "line 3: `dst` is not a number"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,,4\n", "line 3: `dst` is not a number"),
@@ -197,7 +197,7 @@ def test_a_capture_is_to_be_imported_first(tmp_path: Path) -> None:
     path = tmp_path / "cap.pcap"
     # The first bytes of a capture.
     path.write_bytes(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16))
-    with pytest.raises(InputError, match=r"cap\.pcap: this is not a CSV file .* Import a log or a capture first"):
+    with pytest.raises(InputError, match=r"cap\.pcap: this is not a CSV file .* the file is a packet capture"):
         read_flows(path)
 
 

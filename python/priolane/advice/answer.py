@@ -11,6 +11,7 @@ from priolane.advice import words
 from priolane.advice.bounds import Bound
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import Today
+from priolane.advice.commands import ExportCommand
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal
@@ -122,6 +123,10 @@ class Advice:
     measured: tuple[Measurement, ...] = ()
     infeasible: tuple[Feasibility, ...] = ()
     judging: Judging | None = None
+    commands: tuple[ExportCommand, ...] = ()
+    """The exports that lead from today's scheme to the advice."""
+    notes: tuple[str, ...] = ()
+    """What hosts do otherwise than the simulation under what is advised."""
 
     @property
     def experiment(self) -> Path:
@@ -219,6 +224,8 @@ def as_json(advice: Advice) -> dict[str, Any]:
         "assumed": list(advice.assumed),
         "infeasible": {one.scheme: list(one.reasons) for one in advice.infeasible},
         "queues": advice.fabric.queues,
+        "notes": list(advice.notes),
+        "commands": [{"target": one.target, "command": one.command, "says": one.says} for one in advice.commands],
     }
     return found if advice.judging is None else {**found, **_judging_json(advice, advice.judging)}
 

@@ -43,12 +43,13 @@ def choose_finalists(
     late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
     late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
     origin = [] if tuned.tuned_from is None else [tuned.tuned_from]
-    names = [*best[:1], *cheapest[:1], *origin, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
-    names += [PUBLISHED] if PUBLISHED in by_name else []
+    published = [PUBLISHED] if PUBLISHED in by_name else []
+    names = [*best[:1], *cheapest[:1], *origin, *published, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
     names += late[: FINALISTS - len(best)]
     known = list(dict.fromkeys(name for name in names if name in by_name))[: max(_LEAST, int(room))]
-    # Tuned thresholds lead only where they are better than those that they began with.
-    return [by_name[name] for name in known if name != tuned.name or set(origin) <= set(known)]
+    # Tuned thresholds lead only where they are better than those that they began with, and than published ones.
+    is_fair = not origin or {*origin, *published} <= {*known}
+    return [by_name[name] for name in known if name != tuned.name or is_fair]
 
 
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:

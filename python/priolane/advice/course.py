@@ -11,7 +11,9 @@ from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remed
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
+from priolane.advice.commands import commands
 from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
+from priolane.advice.connections import notes
 from priolane.advice.doubts import find_doubts
 from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
@@ -285,7 +287,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     ledger.add_hops(Stage.ROLLOUT, sum(one.hops for one in steps))
     context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
     ranking = _ranking(context, known, best)
-    context.experiment(
+    written = context.experiment(
         "experiment.toml",
         [*(one.candidate for one in ranking), *(one for one in ideal if one.name in judged.references)],
         windows,
@@ -296,6 +298,8 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         kind,
         infeasible=compared.infeasible,
         measured=frame.measured,
+        commands=commands(written, context.today, best.candidate) if kind is Kind.CHANGE else (),
+        notes=tuple(notes(context.flows, best.candidate)) if kind is Kind.CHANGE else (),
         doubts=(*_of_list(context), *_doubts(best, context, frame.load)),
         judging=Judging(
             ranking=ranking,

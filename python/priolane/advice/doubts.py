@@ -13,13 +13,6 @@ _COARSE = 0.2
 _FEW_FLOWS = 1000
 
 
-LASTING = (
-    "hosts count the bytes of a connection, and the list has those of a flow: a connection that stays open for many "
-    "requests is demoted for ever unless `priolane export nft --idle` lets it begin anew"
-)
-"""The effect of a ladder by bytes sent on connections that stay open."""
-
-
 def find_doubts(flows: FlowList, sampling: int | None) -> Iterator[str]:
     """The sources of uncertainty in this list: sampling, starts that are not known, few flows."""
     recording = read_recording(flows.path)

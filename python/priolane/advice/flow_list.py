@@ -19,17 +19,17 @@ from pyarrow import csv
 
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes, in_class
+from priolane.advice.raw_file import how_to_import
 from priolane.storage.files import open_regular, write_whole
 
 REQUIRED = ("start_ns", "src", "dst", "bytes")
 _NUMBERS = (*REQUIRED, "delay_ns", "deadline_ns", "coflow")
-_TEXTS = ("after", "group")
+_TEXTS = ("after", "group", "connection")
 # Columns of flow lists that an answer does not use, and why.
 _UNUSED = {
     "class": "the classes that flows ask for are not used, as classes are what is looked for",
     "path": "pinned paths are not used: candidates choose paths themselves",
 }
-_IMPORT = "Import a log or a capture first: priolane import auto FILE -o flows.csv"
 # The limit of flow lists in `priolane_source::disk`.
 _MOST_BYTES = 256 << 20
 EXPERIMENT = ".toml"
@@ -62,6 +62,10 @@ class FlowList:
     groups: tuple[str, ...] = (GROUP,)
     after: tuple[str, ...] = ()
     unused: tuple[str, ...] = field(default=())
+    connections: Numbers | None = None
+    """The connection of each flow, if the list names them; a flow without a name has one of its own."""
+    asked: Numbers | None = None
+    """The class that each flow asks for, if the lists are to have it."""
 
     def __len__(self) -> int:
         """The number of flows."""
@@ -127,7 +131,14 @@ class FlowList:
         """The flows that start within the first part of the list's time; for lists of which no flow waits."""
         chosen = self.at_ns < self.begins_ns + part * self.span_ns
         columns = {name: of[chosen] for name, of in self.columns.items()}
-        return replace(self, columns=columns, at_ns=self.at_ns[chosen], group_of=self.group_of[chosen])
+        connections = None if self.connections is None else self.connections[chosen]
+        return replace(
+            self,
+            columns=columns,
+            at_ns=self.at_ns[chosen],
+            group_of=self.group_of[chosen],
+            connections=connections,
+        )
 
     def starting(self, until_ns: float) -> Mask:
         """The flows that start within so many nanoseconds of the first start."""
@@ -164,6 +175,8 @@ class FlowList:
             made["after"] = pa.array(self._renumbered(rows), pa.string())
         if priority is not None:
             made["class"] = pa.array(np.full(len(rows), priority))
+        elif self.asked is not None:
+            made["class"] = pa.array(self.asked[rows])
         text = io.BytesIO()
         text.write((",".join(made) + "\n").encode())
         csv.write_csv(pa.table(made), text, csv.WriteOptions(include_header=False, quoting_style="none"))
@@ -209,7 +222,8 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     table = _table(path, source)
     missing = [name for name in REQUIRED if name not in table]
     if missing:
-        raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(REQUIRED)}. {_IMPORT}")
+        lacking = f"no column {', '.join(missing)}; a flow list has {','.join(REQUIRED)}"
+        raise InputError(f"{path}: {lacking}. {how_to_import(path)}")
     columns = {name: _numbers(path, name, table[name]) for name in _NUMBERS if name in table}
     count = len(columns["bytes"])
     if count < _FEWEST:
@@ -221,7 +235,8 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     crossing = _crossing(after, group_of)
     if crossing:
         unused.append(f"{path}: {crossing} flows that wait for flows of another group start by themselves")
-    found = FlowList(path, columns, at_ns, group_of, groups, after, tuple(unused))
+    connections = _connections(table.get("connection"))
+    found = FlowList(path, columns, at_ns, group_of, groups, after, tuple(unused), connections)
     if found.span_ns <= 1:
         raise InputError(f"{path}: all flows start at one instant; `priolane import --spread 1s` spreads them")
     return found
@@ -233,7 +248,8 @@ def _table(path: Path, source: IO[bytes]) -> dict[str, pa.ChunkedArray]:
     try:
         read = csv.read_csv(source, convert_options=options)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is not a CSV file ({error}). {_IMPORT}") from None
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path}: this is not a CSV file ({reason}). {how_to_import(path)}") from None
     return {str(name).strip(): read.column(place) for place, name in enumerate(read.column_names)}
 
 
@@ -247,7 +263,7 @@ def _states(column: pa.ChunkedArray | None) -> bool:
 def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> Sizes:
     """The numbers of a column, NaN where an optional one has none."""
     if not pa.types.is_string(column.type):
-        raise InputError(f"{path}: column {name}: this is not text. {_IMPORT}")
+        raise InputError(f"{path}: column {name}: this is not text. {how_to_import(path)}")
     trimmed = pc.utf8_trim_whitespace(column)
     filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
     try:
@@ -287,6 +303,17 @@ def _groups(
         raise InputError(f"{path}: {len(found)} names in the column `group`. Use at most {_MOST_GROUPS}")
     place = {name: nth for nth, name in enumerate(found)}
     return tuple(found), np.asarray([place[text] for text in texts], dtype=np.int64)
+
+
+def _connections(column: pa.ChunkedArray | None) -> Numbers | None:
+    """A number for the connection of each flow; `None` if no flow names one."""
+    if column is None:
+        return None
+    texts = [str(text or "").strip() for text in column.to_pylist()]
+    if not any(texts):
+        return None
+    names = [text or f" {row}" for row, text in enumerate(texts)]
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _starts(path: Path, columns: Mapping[str, Sizes], after: Sequence[str]) -> Sizes:

@@ -5,12 +5,15 @@ its own, from before the first window that is read, so that what is seen is the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from priolane._core import InputError, RunFailed
 from priolane.advice.candidate import Candidate
+from priolane.advice.candidates import simplest
+from priolane.advice.connections import folded, remembered
 from priolane.advice.fabric import Fabric
+from priolane.advice.flow_list import Numbers
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Outcome, outcomes
 from priolane.advice.request import AdviceContext
@@ -34,6 +37,8 @@ class Disturbance:
     squeeze: float = 1.0
     changes: Mapping[str, Any] = field(default_factory=dict)
     group: Mapping[str, Any] | None = None
+    asked: Numbers | None = None
+    """The class in which each flow begins, where it is not the first."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +135,13 @@ def examine(
 ) -> tuple[Finding, ...]:
     """Runs candidates under every disturbance that the budget has room for, on as many of the first `windows` as a
     fifth of the grid has."""
-    lists = ledger.lists_left() / (len(pair) * len(disturbances(context.fabric, windows)))
+    kept = [Disturbance(one.name, one.says, one.says, asked=one.asked) for one in remembered(context.flows, pair[0])]
+    lists = ledger.lists_left() / (len(pair) * len([*kept, *disturbances(context.fabric, windows)]))
     fitting = int(lists * (windows.all + 1)) - 1
     shorter = windows if context.needs_whole_list else windows.first(max(FEWEST, fitting))
     room = max(_RESERVE * ledger.budget, ledger.budget - ledger.total)
     found: list[Finding] = []
-    for one in disturbances(context.fabric, shorter):
+    for one in (*kept, *disturbances(context.fabric, shorter)):
         # The next takes about what the largest before it took.
         if sum(done.hops for done in found) + max((done.hops for done in found), default=0) > room:
             found.append(Finding(one, refused="the budget has no room for it: raise --budget or --minutes"))
@@ -155,6 +161,12 @@ def _examine(
     if one.squeeze != 1.0:
         lists = {"lists": f"flows_{one.name}", "squeeze": one.squeeze}
         context.flows.write(context.request.out / lists["lists"], one.squeeze)
+    if one.asked is not None:
+        asked = one.asked
+        lists = {"lists": f"flows_{one.name}", "flows": replace(context.flows, asked=asked)}
+        lists["flows"].write(context.request.out / lists["lists"])
+        lists["simple"] = folded(simplest(context.fabric), asked)
+        pair = [folded(candidate, asked) for candidate in pair]
     experiment = context.experiment(
         f"sensitivity_{one.name}.toml",
         pair,

@@ -8,6 +8,7 @@ from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remed
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.feasible import requires
+from priolane.advice.ladders import why_these
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep
 from priolane.advice.sensitivity import Finding
@@ -44,7 +45,8 @@ def configuration(advice: Advice) -> list[str]:
     candidate = advice.advised
     if candidate is None:
         return []
-    return _configuration(candidate, advice.fabric.marking)
+    why = why_these(advice)
+    return [*_configuration(candidate, advice.fabric.marking), *([] if why is None else [why])]
 
 
 def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
@@ -218,6 +220,19 @@ def checked(advice: Advice) -> Iterator[str]:
     if off:
         yield f"uncertain: {off} of {len(advice.measured)} measured values are not what is predicted for today"
     yield from (f"measured: {one}" for one in advice.measured)
+
+
+def next_steps(advice: Advice) -> Iterator[str]:
+    """The exports that lead to the answer, what each is for, and what has none."""
+    for one in advice.commands:
+        if one.command is None:
+            yield f"none   priolane export {one.target}: {one.says}"
+        else:
+            yield f"next   {one.command}"
+            yield f"       {one.says}"
+    if advice.commands:
+        yield "then   notes.txt in each directory has the commands that load, verify and go back"
+    yield from (f"note   {text}" for text in advice.notes)
 
 
 def cautions(advice: Advice) -> Iterator[str]:

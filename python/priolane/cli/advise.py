@@ -5,10 +5,9 @@ import os
 from pathlib import Path
 
 from priolane.advice import terminal
-from priolane.advice.answer import Advice, Kind, as_json
-from priolane.advice.changes import ORDER, merged
+from priolane.advice.answer import Advice, as_json
+from priolane.advice.changes import ORDER
 from priolane.advice.course import execute
-from priolane.advice.doubts import LASTING
 from priolane.advice.goals import DEFAULTS
 from priolane.advice.place import PAGE
 from priolane.advice.request import MINUTES, Preferences, Request
@@ -194,12 +193,8 @@ def _print(advice: Advice, *, explain: bool) -> None:
             show.line(f"{counts} deployed here, {len(advice.assumed)} things were assumed: --explain has all")
         show.line(f"again  {command_line('priolane', 'run', path_word(advice.experiment))}")
     show.line(f"page   {advice.directory / PAGE}")
-    if advice.kind is Kind.CHANGE and advice.advised is not None:
-        for target in ("hosts", advice.fabric.system or "sonic"):
-            words = ("priolane", "export", target, path_word(advice.experiment), "--scheme", advice.advised.name)
-            show.line(f"next   {command_line(*words)}")
-        if merged(advice.advised.rows)["assign"]["kind"] == "bytes_sent":
-            show.line(f"note   {LASTING}")
+    for line in terminal.next_steps(advice):
+        show.line(line)
 
 
 def _explain(advice: Advice) -> None:

@@ -1,0 +1,117 @@
+"""The commands that lead from an answer to switches and hosts: an export for each step that the answer takes.
+
+Every export is made once for the answer, without its files. What a target refuses has no command, but its reason.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from priolane._core import InputError
+from priolane.advice.candidate import Candidate
+from priolane.advice.changes import Step, Today, merged
+from priolane.advice.connections import IDLE_S
+from priolane.advice.fabric import SYSTEMS
+from priolane.advice.trials import Experiment
+from priolane.export.deployment import Deployment
+from priolane.export.match import read_networks
+from priolane.export.plan import Routing
+from priolane.export.read import read_plan
+from priolane.export.targets import export
+from priolane.model.experiment import Options
+from priolane.text.command_line import command_line, path_word
+
+# Stands for the addresses of a datacenter: the user has to put theirs in its place.
+_PREFIX = "10.0.0.0/8,fd00::/8"
+_OF_SWITCHES = {Step.SWITCH_QUEUE, Step.SWITCH_MARKING, Step.SWITCH_FEATURE}
+_OF_TCP = {Step.HOST_PARAMETER, Step.CONGESTION_CONTROL}
+_OF_STACKS = {Step.CONGESTION_MODULE, Step.KERNEL_MODULE, Step.USER_STACK}
+# How hosts learn the class of a packet where the kernel counts it.
+_COUNTED = ("bytes_sent",)
+
+
+@dataclass(frozen=True)
+class ExportCommand:
+    """One export. `command` is the line to type; it is `None` where the target refuses, for the reasons in `says`."""
+
+    target: str
+    command: str | None
+    says: str
+
+
+def commands(experiment: Experiment, today: Today, chosen: Candidate) -> tuple[ExportCommand, ...]:
+    """The exports of all that `chosen` changes, in the order in which they are loaded: switches first.
+
+    `experiment` is that of the answer, as it is written; each export gets a directory beside it. Where the fabric does
+    not state what its switches are configured by, the first system that takes the scheme is named.
+    """
+    steps = set(today.steps(chosen))
+    made = _Made(experiment.path, chosen.name)
+    system = experiment.fabric.system
+    found: list[ExportCommand] = []
+    if steps & _OF_SWITCHES:
+        found.append(made.first(SYSTEMS if system is None else (system,)))
+    found += [made.one(target, *words) for target, *words in _of_hosts(steps, chosen)]
+    return tuple(found)
+
+
+def _of_hosts(steps: set[Step], chosen: Candidate) -> Iterator[tuple[str, ...]]:
+    """The targets of hosts, each with the options that it needs."""
+    rows = merged(chosen.rows)
+    counted = rows["assign"]["kind"] in _COUNTED or rows["host"]["kind"] == "mlfq"
+    if steps & _OF_TCP:
+        yield ("sysctl", "--prefix", _PREFIX)
+    if Step.DSCP in steps or (Step.HOST_QDISC in steps and counted):
+        yield ("nft", *(("--idle", f"{IDLE_S}s") if counted else ()))
+    if Step.HOST_QDISC in steps:
+        yield ("tc",)
+    if steps & _OF_STACKS or (Step.DSCP in steps and not counted):
+        yield ("hosts",)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What exports of an answer have in common: its experiment, and the scheme that is advised."""
+
+    experiment: Path
+    scheme: str
+
+    def first(self, targets: Sequence[str]) -> ExportCommand:
+        """The first of the targets that takes the scheme: with a queue for routing protocols, or without one where
+        none has so many. The reasons of the first target, if none takes it."""
+        for options in ((), ("--routing", "best")):
+            tried = [self.one(target, *options) for target in targets]
+            taken = [one for one in tried if one.command is not None]
+            if taken:
+                others = ", ".join(one.target for one in taken[1:])
+                return replace(taken[0], says=f"{taken[0].says}{f'; {others} take it, too' if others else ''}")
+        return self.one(targets[0])
+
+    def one(self, target: str, *options: str) -> ExportCommand:
+        """One export, which is tried."""
+        routing: Routing = "best" if "best" in options else "own"
+        prefixes = read_networks("--prefix", _PREFIX) if "--prefix" in options else ()
+        plan = read_plan(self.experiment, Options(schemes=(self.scheme,), seeds=1), routing=routing, named=None)
+        try:
+            export(target, plan, Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None))
+        except InputError as error:
+            head = f"{self.scheme} for {target}: "
+            return ExportCommand(target, None, "; ".join(line.removeprefix(head) for line in str(error).splitlines()))
+        words = ("priolane", "export", target, path_word(self.experiment), "--scheme", self.scheme, *options)
+        words += ("-o", path_word(self.experiment.parent / f"export-{target}"))
+        return ExportCommand(target, command_line(*words), _SAYS[target])
+
+
+_SAYS = {
+    "sonic": "switches: tables; `--into config_db.json` writes only what differs from the switch's present ones, and "
+    "names code points that are free, which nft and hosts then take by --dscp",
+    "eos": "switches",
+    "nxos": "switches",
+    "junos": "switches",
+    "dcb": "switches: traffic classes of a device",
+    "tc": "queues of Linux: switch.sh for ports of switches, host.sh for hosts",
+    "nft": "hosts: DSCP of everything that they send, voice and storage included; --match port=, address= or cgroup= "
+    "limits it to flows",
+    "sysctl": "hosts: TCP of the routes to --prefix, in place of which your datacenter's addresses belong",
+    "hosts": "hosts: what applications and transports have to do, as no setting of the kernel does it",
+}

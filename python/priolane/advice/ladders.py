@@ -1,0 +1,46 @@
+"""Why the thresholds of an answer are those of `priolane thresholds`, or others."""
+
+from priolane.advice.answer import Advice, Judging
+from priolane.advice.candidate import Candidate
+from priolane.advice.changes import merged
+from priolane.advice.outcomes import estimates
+from priolane.results.estimate import Estimate
+
+_BY_BYTES = "bytes_sent"
+
+
+def why_these(advice: Advice) -> str | None:
+    """A sentence that compares the thresholds of the answer with those that `priolane thresholds` names to use; `None`
+    where no flow is demoted by bytes sent."""
+    chosen, judging = advice.advised, advice.judging
+    if chosen is None or judging is None or merged(chosen.rows)["assign"]["kind"] != _BY_BYTES:
+        return None
+    levels = chosen.queues
+    command = f"`priolane thresholds --levels {levels}`"
+    model = next((one for one in judging.candidates if one.name == f"sent{levels}_opt"), None)
+    if model is None:
+        return None
+    if model.thresholds == chosen.thresholds:
+        return f"thresholds are those that {command} names for these flows and this load"
+    goal = advice.goals[0]
+    values = [_value(advice, judging, one) for one in (model, chosen)]
+    if None in values:
+        compared = ""
+    else:
+        theirs, ours = (str(one.format(goal.quantity.unit)) for one in values if one is not None)
+        compared = f": simulated, {goal.name} is {theirs} there and {ours} here"
+    at = ", ".join(f"{threshold}B" for threshold in model.thresholds)
+    return (
+        f"thresholds are not the {at} that {command} names, which is the optimum of a model of one link without goals"
+        f"{compared}"
+    )
+
+
+def _value(advice: Advice, judging: Judging, one: Candidate) -> Estimate | None:
+    """The first goal's metric: on the whole list where a candidate was judged, else where it raced."""
+    goal = advice.goals[0]
+    judged = next((row for row in judging.ranking if row.candidate.name == one.name), None)
+    if judged is not None:
+        return judged.estimates[goal.name]
+    raced = judging.race.values.get(one.name)
+    return None if raced is None else estimates([goal], raced)[goal.name]
