@@ -112,6 +112,20 @@ def test_the_interval_decides_whether_a_goal_is_surely_met() -> None:
         assert _tail(value, f"{1e6 * math.exp(times):.3f}ns").verdict is verdict, times
 
 
+def test_a_list_that_is_as_many_times_longer_tells() -> None:
+    deviations = [-0.2, -0.1, 0.0, 0.1, 0.2]
+    half = of_pseudo(deviations).half_width()
+    bound = f"{1e6 * math.exp(half / 2):.3f}ns"
+
+    def of_lists(count: int) -> Outcome:
+        return _tail(of_pseudo([math.log(1e-3) + deviation for deviation in deviations * count]), bound)
+
+    # An interval that reaches twice as far as the bound needs four lists in place of one.
+    assert of_lists(1).times_longer == pytest.approx(4, rel=0.01)
+    assert [of_lists(count).verdict is Verdict.MET for count in (1, 2, 4)] == [False, False, True]
+    assert of_lists(4).times_longer < 1
+
+
 def test_a_part_that_was_never_seen_is_met_only_where_there_were_enough_cases() -> None:
     goals, _ = read_goals(["deadline_missed.answers < 2%"])
     # The floor of an interval: 0 events of 100 cases may be 5 % of another list, 0 of 1000 not.

@@ -23,6 +23,7 @@ from priolane.advice.sensitivity import Finding
 from priolane.advice.spending import Ledger
 from priolane.advice.sufficiency import Insufficient
 from priolane.results.estimate import Estimate
+from priolane.results.numbers import short
 
 
 class Kind(StrEnum):
@@ -173,12 +174,25 @@ class Advice:
                 return f"{self.title}; the nearest is {self._described(chosen)}: {values}"
             case _:
                 unsure = " and ".join(one.goal.text for one in chosen.outcomes if one.verdict is not Verdict.MET)
-                return f"{self.title} whether {unsure} is met; the nearest is {self._described(chosen)}: {values}"
+                found = f"{self.title} whether {unsure} is met; the nearest is {self._described(chosen)}: {values}"
+                return f"{found}; {_cure(chosen.outcomes)}"
 
     def _described(self, one: JudgedCandidate) -> str:
         if one.candidate is self.today.candidate:
             return "what runs now"
         return f"{one.candidate.name} ({words.configuration(one.candidate, self.today.candidate)})"
+
+
+# A list that is longer by more is none that anybody records.
+_MOST_TIMES = 50
+
+
+def _cure(outcomes: Sequence[Outcome]) -> str:
+    """The length of a list that would tell."""
+    times = max(one.times_longer for one in outcomes)
+    if times > _MOST_TIMES:
+        return "the value is so near to the bound that no list would tell"
+    return f"a list about {short(max(times, 1.1))} times as long would tell"
 
 
 def describe_end(how: CandidateEnd) -> str:

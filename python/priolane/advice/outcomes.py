@@ -68,6 +68,14 @@ class Outcome:
         return Verdict.MISSED if self.miss - half > 0 else Verdict.PERHAPS_MISSED
 
     @property
+    def times_longer(self) -> float:
+        """About how many times as long a list must be for its interval to lie on one side of the bound, if the value
+        stays: intervals shrink by the square root. At most 1 where it does now, infinite where no list would do."""
+        if self.margin is None or not self.margin.is_finite:
+            return 1.0
+        return math.inf if self.miss == 0 else (self.margin.half_width() / self.miss) ** 2
+
+    @property
     def met(self) -> bool:
         """Whether the value is within the bound."""
         return self.miss <= 0
