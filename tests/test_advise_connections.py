@@ -98,7 +98,7 @@ def test_a_connection_that_is_never_forgotten_loses_the_first_queue(tmp_path: Pa
     advice = priolane.advise(
         flows,
         write_fabric(tmp_path, FABRIC),
-        goals=["p99.small < 120us"],
+        goals=["p99.small < 75us"],
         without=["newreno", "cubic"],
         budget="1e8hops",
         out=tmp_path / "out",
@@ -111,7 +111,7 @@ def test_a_connection_that_is_never_forgotten_loses_the_first_queue(tmp_path: Pa
     plain = found["load_down"].outcomes[advice.advised.name][0]
     # All but the first requests of a connection begin behind bulk flows: the goal is missed by far.
     assert kept.verdict.value == "missed"
-    assert (kept.value or 0.0) > 3 * (plain.value or 1.0)
+    assert (kept.value or 0.0) > 2 * (plain.value or 1.0)
     assert "connections stay open for 3000 of 3700 flows" in advice.notes[0]
     nft = next(one for one in advice.commands if one.target == "nft")
     assert nft.command is not None
