@@ -227,7 +227,7 @@ def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
     chosen = _wanted(context, candidates(context.fabric, frame.found, training))
     if is_timeout(timed_out_parts(now), context.goals):
         chosen += _changes(context, list(with_shorter_timeouts(context.today.candidate, context.fabric)))
-    chosen, found = _possible(context, chosen, frame.found, windows)
+    chosen, found = _possible(context, "race.toml", chosen, frame)
     context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )
@@ -250,18 +250,21 @@ def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
 
 
 def _possible(
-    context: AdviceContext, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
+    context: AdviceContext, name: str, chosen: Sequence[Candidate], frame: Frame
 ) -> tuple[list[Candidate], list[Feasibility]]:
-    """The candidates that run and that the switches can have, and schemes with the reasons of those that do not."""
-    kept, schemes = stages.keep_runnable(context, chosen, found, windows)
-    return keep_exportable(context.experiment("race.toml", kept, windows), kept, schemes)
+    """The candidates that run and that the switches can have, and schemes with the reasons of those that do not.
+
+    `name` is the file of their experiment.
+    """
+    kept, schemes = stages.keep_runnable(context, name, chosen, frame.found, frame.prefixes)
+    return keep_exportable(context.experiment(name, kept, frame.prefixes), kept, schemes)
 
 
 def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, raced: Race) -> list[Candidate]:
     """What is made of the candidates of a race, the best of which is first in `order`."""
     late = {one.name for one in order if is_timeout(raced.timed_out[one.name], context.goals)}
     made = _changes(context, compose(order, context.fabric, frame.found, late))
-    kept, _ = _possible(context, made, frame.found, frame.prefixes) if made else ([], [])
+    kept, _ = _possible(context, "composed.toml", made, frame) if made else ([], [])
     return kept
 
 

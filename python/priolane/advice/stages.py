@@ -140,19 +140,22 @@ def make_training(context: AdviceContext, windows: Windows, load: float) -> Trai
 
 
 def keep_runnable(
-    context: AdviceContext, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
+    context: AdviceContext, name: str, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
 ) -> tuple[list[Candidate], list[Feasibility]]:
-    """The candidates that pass the check of experiments, and schemes with the reasons of those that do not."""
+    """The candidates that pass the check of experiments, and schemes with the reasons of those that do not.
+
+    `name` is the file of the experiment that is checked.
+    """
     kept: list[Candidate] = []
     refused: dict[str, str] = {}
-    experiment = context.experiment("race.toml", chosen, windows)
+    experiment = context.experiment(name, chosen, windows)
     try:
         plan(experiment.path)
         return list(chosen), list(found)
     except InputError:
         pass
     for one in chosen:
-        alone = context.experiment("race.toml", [one], windows)
+        alone = context.experiment(name, [one], windows)
         try:
             plan(alone.path)
             kept.append(one)
