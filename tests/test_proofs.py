@@ -97,6 +97,26 @@ def test_flows_below_10_mb_of_data_mining_carry_more_than_an_eightieth_of_the_by
     assert carried / part / everything > 1 / 80
 
 
+# The tables of PIAS-NS2 for web search at loads of 0.5 to 0.9, in packets of 1,460 B: seven thresholds each.
+PUBLISHED_BY_PIAS = (
+    (1059, 1412, 1643, 1869, 2008, 2115, 2184),
+    (956, 1381, 1718, 2028, 2297, 2551, 2660),
+    (999, 1305, 1564, 1763, 1956, 2149, 2309),
+    (909, 1329, 1648, 1960, 2143, 2337, 2484),
+    (759, 1132, 1456, 1737, 2010, 2199, 2325),
+)
+
+
+def test_no_published_threshold_of_pias_lies_after_the_90th_percentile_of_web_search() -> None:
+    """NOS2 §III-C has most of them there, and §V-A takes them from the source code of PIAS."""
+    sizes = _sizes("web_search_pkt1460")
+    percentile = next(size for size, part in sizes if part >= 0.9)
+    assert sum(part for size, part in sizes if size == percentile) == 0.9
+    largest = max(max(thresholds) for thresholds in PUBLISHED_BY_PIAS)
+    assert largest * 1460 == 3_883_600
+    assert largest * 1460 < percentile == 4_866_180
+
+
 def _least_late(flows: list[tuple[float, float]]) -> int:
     """The fewest flows (deadline, bytes) that any schedule of one direction of the core makes late.
 

@@ -98,7 +98,7 @@ def figure(key: str, up: str) -> str:
         raise KeyError(f"no record of {key}")
     return "\n".join(
         [
-            _picture(item, up),
+            picture(key, up),
             f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.counts())}\n",
             " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
@@ -117,13 +117,20 @@ def _measured(record: Record) -> str:
     return f"{grid['size']} size, {seeds} seed{'' if seeds == 1 else 's'}, {runs:,} run{'' if runs == 1 else 's'}"
 
 
-def _picture(item: catalogue.PaperFigure, up: str) -> str:
-    if item.key not in _runs():
-        return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
-    phone = f"{up}{_path(item.key, _PHONE)}"
-    narrow = f'<source media="{_PHONES}" srcset="{phone}">' if item.key in _stacks() else ""
-    image = f'<img src="{up}{_path(item.key)}" alt="{html.escape(plain(item.about))}">'
-    is_scrolled = not narrow and phone_pictures.is_wide(gallery.pictures()[item.key])
+def has_picture(key: str) -> bool:
+    """Whether a picture of the figure is kept."""
+    return key in _runs()
+
+
+def picture(key: str, up: str) -> str:
+    """The picture of a figure as HTML, or a sentence without one. `up` leads from the page to docs/."""
+    (item,) = [one for one in catalogue.figures() if one.key == key]
+    if key not in _runs():
+        return f"*No picture is kept: `priolane reproduce {key} --quick` draws it.*\n"
+    phone = f"{up}{_path(key, _PHONE)}"
+    narrow = f'<source media="{_PHONES}" srcset="{phone}">' if key in _stacks() else ""
+    image = f'<img src="{up}{_path(key)}" alt="{html.escape(plain(item.about))}">'
+    is_scrolled = not narrow and phone_pictures.is_wide(gallery.pictures()[key])
     kind = "figure scrolled" if is_scrolled else "figure"
     return f'<div class="{kind}"><picture>{narrow}{image}</picture></div>\n'
 

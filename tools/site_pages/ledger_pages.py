@@ -44,6 +44,11 @@ def outcomes() -> str:
     return ledger.outcomes(records())
 
 
+def shares() -> str:
+    """The shares of claims that the study asks of itself."""
+    return f"{ledger.shares(ledger.total(records()))}\n"
+
+
 def causes() -> str:
     """The table of causes of the claims that do not hold."""
     return ledger.causes(records())

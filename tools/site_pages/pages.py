@@ -9,6 +9,7 @@ import evidence_pages
 import finding_pages
 import gallery_pages
 import ledger_pages
+import paper_pages
 import parts_pages
 import reference_pages
 import scheme_pages
@@ -31,6 +32,7 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "claims": ledger_pages.claims,
     "outcomes": ledger_pages.outcomes,
     "causes": ledger_pages.causes,
+    "shares": ledger_pages.shares,
     "undecided": ledger_pages.undecided,
     "records": ledger_pages.runs,
     "readings": ledger_pages.by_reading,
@@ -57,7 +59,8 @@ _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTI
 def generated() -> dict[str, str]:
     """The Markdown of pages that no file below docs/ has, by path."""
     found: dict[str, str] = {}
-    for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages, finding_pages.pages):
+    makers = (parts_pages.pages, scheme_pages.pages, assumption_pages.pages, finding_pages.pages, paper_pages.pages)
+    for several in makers:
         found.update(several())
     return found
 
@@ -94,7 +97,8 @@ def navigation(nav: Any) -> Any:
             entry["Concepts"] = [_with_pages(page) for page in entry["Concepts"]]
         if "Figures and findings" in entry:
             entry["Figures and findings"] += [
-                {ledger.NAMES[paper]: finding_pages.of_paper(paper)} for paper in ledger.NAMES
+                {ledger.NAMES[paper]: [paper_pages.path(paper), *finding_pages.of_paper(paper)]}
+                for paper in ledger.NAMES
             ]
     return nav
 

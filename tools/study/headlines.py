@@ -30,22 +30,32 @@ _MOST_VALUES = 2
 
 def table(found: Sequence[Record]) -> str:
     """The table. Raises `SystemExit` for a headline whose claim is in no record."""
-    by_figure = {record.figure: record for record in found}
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|---" * len(_COLUMNS) + "|"]
-    for paper, headline in _headlines():
-        figure = f"{paper.id}/{headline['figure']}"
-        claim = _claim(by_figure.get(figure), figure, headline["claim"])
-        link = f"[{headline['says']}](papers/{figure}/finding.md)"
-        command = f"`priolane reproduce {figure} --quick`"
-        cells = (paper.name, link, _HOLDS[outcome(claim)], claim["asked"], _here(claim), why(claim) or "–", command)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    for paper in catalogue.papers():
+        for headline, claim in of_paper(paper, found):
+            link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
+            asked, run = claim["asked"], f"`{command(paper, headline)}`"
+            cells = (paper.name, link, holds(claim), asked, here(claim), why(claim) or "–", run)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _headlines() -> Iterator[tuple[catalogue.Paper, Mapping[str, str]]]:
-    for paper in catalogue.papers():
-        for headline in paper.headlines:
-            yield paper, headline
+def of_paper(paper: catalogue.Paper, found: Sequence[Record]) -> Iterator[tuple[Mapping[str, str], Mapping[str, Any]]]:
+    """The headlines of a paper, each with its recorded claim. Raises `SystemExit` for one without a claim."""
+    by_figure = {record.figure: record for record in found}
+    for headline in paper.headlines:
+        figure = f"{paper.id}/{headline['figure']}"
+        yield headline, _claim(by_figure.get(figure), figure, headline["claim"])
+
+
+def command(paper: catalogue.Paper, headline: Mapping[str, str]) -> str:
+    """The command that runs the figure of a headline in two minutes at most."""
+    return f"priolane reproduce {paper.id}/{headline['figure']} --quick"
+
+
+def holds(claim: Mapping[str, Any]) -> str:
+    """Whether the recorded claim of a headline holds."""
+    return _HOLDS[outcome(claim)]
 
 
 def _claim(record: Record | None, figure: str, says: str) -> Mapping[str, Any]:
@@ -55,7 +65,7 @@ def _claim(record: Record | None, figure: str, says: str) -> Mapping[str, Any]:
     return found[0]
 
 
-def _here(claim: Mapping[str, Any]) -> str:
+def here(claim: Mapping[str, Any]) -> str:
     """The compared values with intervals: all, or the smallest and the largest."""
     items = [item for item in claim["compared"] or claim["measured"] if item["mean"] is not None]
     texts = [Estimate(item["mean"], item["low"], item["high"], item["seeds"]).format(item["unit"]) for item in items]

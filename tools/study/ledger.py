@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import causes as causes_of_files
+import changed_claims
 import headlines
 from priolane.model import folders
 from priolane.results.cause import CauseKind
@@ -108,13 +109,40 @@ def _of_paper(record: Record) -> list[Mapping[str, Any]]:
 
 def sentence(found: Sequence[Record]) -> str:
     """The number of claims of the papers with each outcome."""
-    of_papers = _of_papers(found)
-    total = tally(claim for record in of_papers for claim in _of_paper(record))
-    shown = {outcome: f"{total[outcome]} {_ARE[outcome]}" for outcome in Outcome if total[outcome]}
+    of_all = total(found)
+    shown = {outcome: f"{of_all[outcome]} {_ARE[outcome]}" for outcome in Outcome if of_all[outcome]}
     good = [text for outcome, text in shown.items() if outcome in _FIRST]
     others = [text for outcome, text in shown.items() if outcome not in _FIRST]
-    first = f"Of {total.total()} claims in {len(of_papers)} figures of five papers, {', '.join(good)}."
+    first = f"Of {of_all.total()} claims in {len(_of_papers(found))} figures of five papers, {', '.join(good)}."
     return f"{first} Of the others, {', '.join(others)}.\n"
+
+
+def total(found: Sequence[Record]) -> Counter[Outcome]:
+    """The number of claims of the papers with each outcome."""
+    return tally(claim for record in _of_papers(found) for claim in _of_paper(record))
+
+
+def shares(of_all: Mapping[Outcome, int]) -> str:
+    """Two sentences: the share of the decided claims that came out as printed or has a reason, and the undecided one.
+
+    Numbers that a parameter was fitted to belong to neither.
+    """
+    good = sum(of_all[outcome] for outcome in _FIRST)
+    decided, open_ = good + of_all[Outcome.FAILS], of_all[Outcome.UNDECIDED]
+    if not decided + open_:
+        return "No claim was judged."
+    of_decided = f"{100 * good / decided:.0f} %" if decided else "none"
+    return (
+        f"Of the {decided} decided claims, {of_decided} are reproduced, reproduced under a stated reading, or "
+        f"impossible as printed (asked: 85 %). Undecided are {100 * open_ / (decided + open_):.0f} % of "
+        f"{decided + open_} (asked: at most 10 %)."
+    )
+
+
+def both_lists(found: Sequence[Record]) -> str:
+    """The shares over the claims of today, and over those before claims were removed or changed."""
+    now = total(found)
+    return f"As they are now: {shares(now)}\n\nBefore these changes: {shares(changed_claims.before(now, found))}\n"
 
 
 def undecided(found: Sequence[Record]) -> str:
@@ -193,7 +221,9 @@ def main() -> int:
     found = shipped()
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     headlines.README.write_text(headlines.readme(headlines.README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"README.md: verdicts of {len(found)} figures; study/README.md: headlines")
+    page = changed_claims.PAGE
+    page.write_text(changed_claims.page(page.read_text(encoding="utf-8"), both_lists(found)), encoding="utf-8")
+    print(f"README.md: verdicts of {len(found)} figures; study/: headlines and changed claims")
     return 0
 
 

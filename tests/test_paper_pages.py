@@ -1,0 +1,112 @@
+"""The page of each paper: headline, picture, command, and the answer of every figure, all of the records."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from priolane.execution.prediction import check
+from priolane.model.experiment import Options
+from priolane.study import catalogue
+from priolane.study.outcomes import Outcome
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
+import finding_pages
+import pages as site_pages
+import paper_pages
+
+import gallery
+import headlines
+import ledger
+
+LONGEST_SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, str]:
+    return dict(paper_pages.pages())
+
+
+def test_every_paper_has_a_page_in_the_navigation(written: dict[str, str]) -> None:
+    assert list(written) == [f"findings/{paper}/index.md" for paper in ledger.NAMES]
+    (section,) = site_pages.navigation([{"Figures and findings": []}])
+    first = [next(iter(entry.values()))[0] for entry in section["Figures and findings"]]
+    assert first == list(written)
+
+
+def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_command(written: dict[str, str]) -> None:
+    found = ledger.shipped()
+    for paper in catalogue.papers():
+        if not paper.headlines:
+            continue
+        stated, claim = next(headlines.of_paper(paper, found))
+        title, lead, picture, command = written[f"findings/{paper.id}/index.md"].split("\n\n")[:4]
+        assert title == f"# {paper.name}: what holds"
+        assert lead.startswith(f"**{stated['says']}. This ")
+        assert ("This holds:" in lead) == (claim["verdict"] == "reproduced")
+        assert headlines.here(claim) in lead
+        kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
+        assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.png"' in picture
+        assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"
+
+
+def test_commands_of_headlines_take_two_minutes_at_most() -> None:
+    for paper in catalogue.papers():
+        for stated in paper.headlines:
+            (item,) = catalogue.find(f"{paper.id}/{stated['figure']}")
+            assert item.experiment is not None
+            seconds = check(item.experiment, Options(size="quick"))["seconds"]
+            assert seconds <= LONGEST_SECONDS, f"{item.key}: {seconds:.0f} s"
+
+
+def test_a_page_has_the_answer_of_every_finding_of_its_paper(written: dict[str, str]) -> None:
+    for page, text in finding_pages.pages():
+        paper = page.split("/")[1]
+        shown = set(finding_pages.by_figure().values())
+        if page in shown and f"findings/{paper}/index.md" in written:
+            assert paper_pages.answer(text) in written[f"findings/{paper}/index.md"], page
+
+
+def test_outcomes_of_the_pages_add_up_to_those_of_the_ledger(written: dict[str, str]) -> None:
+    added: Counter[str] = Counter()
+    for text in written.values():
+        added.update(
+            {name: int(count) for name, count in re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", text, re.MULTILINE)}
+        )
+    total = ledger.total(ledger.shipped())
+    assert added == Counter({outcome.value: count for outcome, count in total.items() if count})
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("# A\n\n**One is\ntwice [two](b.md).**\n\nMore **bold**.\n", "One is twice two."),
+        ("# A\n\n**Yes.** (Talk)\n", "Yes."),
+    ],
+)
+def test_the_answer_of_a_finding_is_its_first_bold_text(text: str, answer: str) -> None:
+    assert paper_pages.answer(text) == answer
+
+
+def test_a_finding_without_an_answer_is_refused() -> None:
+    with pytest.raises(ValueError, match="begins with its answer in bold"):
+        paper_pages.answer("# A\n\nNumbers are **bold** here.\n")
+
+
+def test_shares_are_of_decided_and_of_judged_claims() -> None:
+    total = {
+        Outcome.REPRODUCED: 12,
+        Outcome.UNDER_A_READING: 3,
+        Outcome.IMPOSSIBLE: 2,
+        Outcome.FAILS: 3,
+        Outcome.UNDECIDED: 5,
+        Outcome.FITTED: 100,
+    }
+    # 17 of 20, and 5 of 25.
+    text = ledger.shares(Counter(total))
+    assert text.startswith("Of the 20 decided claims, 85 % are reproduced")
+    assert "Undecided are 20 % of 25" in text
+    assert ledger.shares(Counter({Outcome.FITTED: 1})) == "No claim was judged."

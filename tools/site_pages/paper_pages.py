@@ -1,0 +1,130 @@
+"""A page for each paper: its headline, whether it holds, one picture and one command, then every figure's answer."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import finding_pages
+import gallery_pages
+import ledger_pages
+from markdown_text import table
+
+import headlines
+import ledger
+from priolane.results.report import Source
+from priolane.study import catalogue
+from priolane.study.outcomes import Outcome, outcome, tally, why
+from priolane.study.record import Record
+
+_ANSWER = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_UP = "../../"
+_HEADLINES = ("headline", "the paper", "here", "holds", "cause")
+_HOLDS = {
+    Outcome.REPRODUCED: "This holds",
+    Outcome.UNDER_A_READING: "This holds under another reading of the paper",
+    Outcome.IMPOSSIBLE: "This is impossible as printed",
+    Outcome.FAILS: "This does not hold",
+    Outcome.UNDECIDED: "This is undecided",
+    Outcome.FITTED: "This was fitted",
+}
+_FIGURES = ("figure", "answer", "claims of the paper")
+
+
+def path(paper: str) -> str:
+    """The page of a paper, below docs/."""
+    return f"findings/{paper}/index.md"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The page of every paper that has headlines, with its path below docs/."""
+    for paper in catalogue.papers():
+        if paper.headlines:
+            yield path(paper.id), _page(paper)
+
+
+def answer(text: str) -> str:
+    """The answer of a finding: its first paragraph, which is bold. Raises `ValueError` if it has none."""
+    body = text.partition("\n\n")[2]
+    found = _ANSWER.match(body)
+    if found is None:
+        raise ValueError(f"a finding begins with its answer in bold: {text[:60]!r}")
+    return _LINK.sub(r"\1", found[1].replace("\n", " "))
+
+
+def _page(paper: catalogue.Paper) -> str:
+    stated = list(headlines.of_paper(paper, ledger_pages.records()))
+    first, claim = stated[0]
+    venue = f", {paper.venue}" if paper.venue else ""
+    parts = [
+        f"# {paper.name}: what holds\n",
+        f"**{_lead(first['says'], claim)}**\n",
+        gallery_pages.picture(_pictured(paper), _UP),
+        f"```sh\n{headlines.command(paper, first)}\n```\n",
+        f"{paper.title}{venue}.\n",
+        f"## Headlines\n\n{table(_HEADLINES, [_headline(one, of) for one, of in stated])}",
+        f"## Claims\n\n{_counts(paper.id)}",
+        f"## Figures\n\n{table(_FIGURES, _figures(paper.id))}",
+    ]
+    return "\n".join(parts)
+
+
+def _pictured(paper: catalogue.Paper) -> str:
+    """The figure of the first headline that has a picture; of the first one if none has."""
+    figures = [f"{paper.id}/{one['figure']}" for one in paper.headlines]
+    return next((figure for figure in figures if gallery_pages.has_picture(figure)), figures[0])
+
+
+def _lead(says: str, claim: Mapping[str, Any]) -> str:
+    """The first headline with a sentence that says whether it holds, what was measured, and what was asked."""
+    return (
+        f"{says}. {_HOLDS[outcome(claim)]}: the runs have {headlines.here(claim)}, and the claim is {claim['asked']}."
+    )
+
+
+def _headline(stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        f"[{stated['says']}]({stated['figure']}.md)",
+        html.escape(claim["asked"]),
+        headlines.here(claim),
+        headlines.holds(claim),
+        html.escape(why(claim)) or "–",
+    )
+
+
+def _counts(paper: str) -> str:
+    """The outcomes of the paper's claims, and the shares that the study asks of them."""
+    claims = [claim for record in _records(paper) for claim in _of_paper(record)]
+    found = tally(claims)
+    rows = [(one.value, str(found[one])) for one in Outcome if found[one]]
+    return f"{table(('outcome', 'claims'), rows)}\n{ledger.shares(found)}\n"
+
+
+def _figures(paper: str) -> Iterator[tuple[str, ...]]:
+    """A row for each figure with a finding: its answer, and the outcomes of its paper's claims."""
+    for record in _records(paper):
+        page = finding_pages.by_figure().get(record.figure)
+        if page is not None:
+            (item,) = catalogue.find(record.figure)
+            link = f"[{item.name if item.name != 'ours' else record.figure}]({page.removeprefix(f'findings/{paper}/')})"
+            yield link, answer(_findings()[page]), _outcomes(_of_paper(record))
+
+
+@cache
+def _findings() -> Mapping[str, str]:
+    return dict(finding_pages.pages())
+
+
+def _outcomes(claims: Sequence[Mapping[str, Any]]) -> str:
+    found = tally(claims)
+    return ", ".join(f"{found[one]} {one.value}" for one in Outcome if found[one]) or "–"
+
+
+def _records(paper: str) -> list[Record]:
+    return [record for record in ledger_pages.records() if record.figure.partition("/")[0] == paper]
+
+
+def _of_paper(record: Record) -> list[Mapping[str, Any]]:
+    return [claim for claim in record.claims if claim["source"] == Source.PAPER.value]
