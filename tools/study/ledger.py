@@ -134,8 +134,8 @@ def shares(of_all: Mapping[Outcome, int]) -> str:
     of_decided = f"{100 * good / decided:.0f} %" if decided else "none"
     return (
         f"Of the {decided} decided claims, {of_decided} are reproduced, reproduced under a stated reading, or "
-        f"impossible as printed (asked: 85 %). Undecided are {100 * open_ / (decided + open_):.0f} % of "
-        f"{decided + open_} (asked: at most 10 %)."
+        f"impossible as printed (aim: 85 %). Undecided are {100 * open_ / (decided + open_):.0f} % of "
+        f"{decided + open_} (aim: at most 10 %)."
     )
 
 
