@@ -22,7 +22,8 @@ import gallery
 import headlines
 import ledger
 
-LONGEST_SECONDS = 120
+# Two minutes of one core, which carries ten million packets a second over a hop. Seconds would depend on this machine.
+MOST_PACKET_HOPS = 1.2e9
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,8 @@ def test_commands_of_headlines_take_two_minutes_at_most() -> None:
         for stated in paper.headlines:
             (item,) = catalogue.find(f"{paper.id}/{stated['figure']}")
             assert item.experiment is not None
-            seconds = check(item.experiment, Options(size="quick"))["seconds"]
-            assert seconds <= LONGEST_SECONDS, f"{item.key}: {seconds:.0f} s"
+            hops = check(item.experiment, Options(size="quick"))["packet_hops"]
+            assert hops <= MOST_PACKET_HOPS, item.key
 
 
 def test_a_page_has_the_answer_of_every_finding_of_its_paper(written: dict[str, str]) -> None:
