@@ -191,7 +191,7 @@ def enter(raced: Race, goals: Sequence[Goal], found: Mapping[str, Trials]) -> Ra
 
 
 def _each(found: Mapping[str, Trials], count: int) -> dict[str, float]:
-    """What each candidate took for a window, in packet-hops: the first window is simulated and not read."""
+    """The packet-hops that each candidate took for a window: the first window is simulated and not read."""
     return {name: hops({name: of}) / (count + 1) for name, of in found.items()}
 
 

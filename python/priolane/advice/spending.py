@@ -64,7 +64,7 @@ class Ledger:
 
     @property
     def left(self) -> float:
-        """What is left of a fifth of the grid, or of the budget if that is less."""
+        """The packet-hops that are left of a fifth of the grid, or of the budget if that is less."""
         return min(self.budget, _PART_OF_GRID * self.grid) - self.total
 
     def lists_left(self, reserved: float = 0.0) -> float:

@@ -36,7 +36,7 @@ class ConfiguredQueue:
 
 @dataclass(frozen=True)
 class Configured:
-    """What a configuration says of the traffic of some code points.
+    """The configuration of a switch for the traffic of some code points.
 
     `buffer`, `ecn` and `pfc` are keys of experiment files, `None` where the file says nothing that can be simulated.
     `port` has the kind of the ports, their queues and weights; `places` is the queue of each code point among these,
@@ -132,7 +132,7 @@ class _Reader:
         return up
 
     def _served(self) -> _Served:
-        """How most ports serve the traffic; the others are listed, and left out."""
+        """The service that most ports give the traffic. Other ports are listed and left out."""
         of = {port: self._served_at(port.name or "") for port in self.ports}
         found = _usual(of.values())
         others = [port.name or "" for port, own in of.items() if own != found]
