@@ -127,7 +127,7 @@ class Advice:
     commands: tuple[ExportCommand, ...] = ()
     """The exports that lead from today's scheme to the advice."""
     notes: tuple[str, ...] = ()
-    """What hosts do otherwise than the simulation under what is advised."""
+    """The departures of hosts from the simulation under the advised scheme."""
 
     @property
     def experiment(self) -> Path:

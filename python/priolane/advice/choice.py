@@ -1,4 +1,4 @@
-"""Who is judged, what trials on the whole list say of each, and which candidate leads."""
+"""The candidates that are judged, their trials on the whole list, and the candidate that leads."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -71,7 +71,7 @@ def _of_hosts(steps: set[Step], chosen: Candidate) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class _Made:
-    """What exports of an answer have in common: its experiment, and the scheme that is advised."""
+    """The common part of the exports of an answer: its experiment, and the advised scheme."""
 
     experiment: Path
     scheme: str

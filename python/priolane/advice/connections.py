@@ -25,7 +25,7 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class Remembered:
-    """What connections remember: `asked` is the class in which each flow begins, by what its connection sent before.
+    """The memory of connections: `asked` is the class in which each flow begins, by what its connection sent before.
 
     `name` and `says` describe it, and `is_reset` says whether idle connections are forgotten.
     """
@@ -42,7 +42,7 @@ class Remembered:
 
 
 def remembered(flows: FlowList, chosen: Candidate) -> tuple[Remembered, ...]:
-    """What the connections of a list remember under a ladder by bytes sent, for ever and until they are idle.
+    """The memory of the connections of a list under a ladder by bytes sent, for ever and until they are idle.
 
     Empty if the list names no connections, if `chosen` counts no bytes, or if no flow begins in another queue.
     """

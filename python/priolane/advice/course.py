@@ -261,7 +261,7 @@ def _possible(
 
 
 def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, raced: Race) -> list[Candidate]:
-    """What is made of the candidates of a race, the best of which is first in `order`."""
+    """The further work on the candidates of a race, the best of which is first in `order`."""
     late = {one.name for one in order if is_timeout(raced.timed_out[one.name], context.goals)}
     made = _changes(context, compose(order, context.fabric, frame.found, late))
     kept, _ = _possible(context, "composed.toml", made, frame) if made else ([], [])
@@ -376,7 +376,7 @@ def _alone(context: AdviceContext, trial: Trial) -> dict[str, Estimate]:
 
 
 def _of_list(context: AdviceContext) -> list[str]:
-    """What makes an answer uncertain whatever runs show: that the list was cut, and how it was recorded."""
+    """The doubts about an answer whatever runs show: that the list was cut, and how it was recorded."""
     cut = [] if context.cut is None else [context.cut]
     return [*cut, *find_doubts(context.flows, context.request.sampling)]
 

@@ -1,4 +1,4 @@
-"""Why the thresholds of an answer are those of `priolane thresholds`, or others."""
+"""The reason why the thresholds of an answer are those of `priolane thresholds`, or others."""
 
 from priolane.advice.answer import Advice, Judging
 from priolane.advice.candidate import Candidate

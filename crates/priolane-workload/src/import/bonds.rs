@@ -11,7 +11,7 @@ use priolane_sim::topology::text;
 use priolane_source::InputError;
 use serde::Deserialize;
 
-/// What becomes of a host's links.
+/// The treatment of a host's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bond {

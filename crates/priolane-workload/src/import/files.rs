@@ -43,7 +43,7 @@ pub struct Request {
     /// A `topology.txt` of HPCC.
     #[serde(default)]
     pub topology: Option<PathBuf>,
-    /// What becomes of hosts of the topology that have several links; default: an error.
+    /// The treatment of hosts of the topology that have several links; default: an error.
     #[serde(default)]
     pub bond: Option<Bond>,
     /// A size table to write.

@@ -34,7 +34,7 @@ pub struct Network {
     pub hosts: Vec<u32>,
     /// The topology file: host k is called `h<k>`, switch k `s<k>`, where k is the node.
     pub text: String,
-    /// What was not taken as the file has it.
+    /// The departures from the file.
     pub notes: Vec<String>,
 }
 

@@ -84,7 +84,7 @@ pub enum Rank {
     BytesLeft,
     /// The flow's bytes not acknowledged when the packet is sent (pFabric).
     BytesUnacked,
-    /// What [`CongestionControl::rank`] returns.
+    /// The value that [`CongestionControl::rank`] returns.
     Own,
 }
 

@@ -28,7 +28,7 @@ pub struct Request {
     /// Bytes of a packet, 1 to 65535.
     #[serde(default)]
     pub mss: Option<u32>,
-    /// What lies between rows; default: what the table shows.
+    /// The sizes between rows. Default: those that the table shows.
     #[serde(default)]
     pub interpolation: Option<Interpolation>,
 }
@@ -38,7 +38,7 @@ pub struct Request {
 pub struct Report {
     /// The file, as named by the user.
     pub file: String,
-    /// What it was found to be.
+    /// The form that was found.
     pub form: FormReport,
     /// The table written.
     pub table: String,

@@ -34,14 +34,14 @@ pub enum SizeUnit {
     Packets,
 }
 
-/// What the user states about a table; `None` for what its content shows.
+/// The statements of the user about a table; `None` for what its content shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The unit of sizes.
     pub unit: Option<SizeUnit>,
     /// Bytes of a packet, 1 to 65535; default 1460.
     pub packet: Option<u32>,
-    /// What lies between rows.
+    /// The sizes between rows.
     pub interpolation: Option<Interpolation>,
 }
 

@@ -37,11 +37,11 @@ pub struct ConvertedSizes {
     pub text: String,
     /// The sizes in bytes.
     pub law: SizeDistribution,
-    /// What the table was found to be.
+    /// The form that was found.
     pub form: FormReport,
 }
 
-/// What a table of another program was found to be.
+/// The form of a table of another program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FormReport {
     /// Number of rows.
