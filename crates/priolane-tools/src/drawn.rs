@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::ids::CoflowId;
-use priolane_core::units::Span;
+use priolane_core::ids::{CoflowId, FlowId};
+use priolane_sim::dependencies::{Predecessor, Work};
 use priolane_source::InputError;
-use priolane_workload::flow_list::{OptionalColumn, Row, Writer};
+use priolane_workload::flow_list::{After, OptionalColumn, Row, Writer};
 
 use priolane_lab::plan::{self, Definition, Options, ResolvedRun};
 
 /// Returns the flows of the first run of `experiment`, as the text of a flow list with a column `group`:
 /// starts, hosts, bytes and the number of the group, and where there are any, deadlines, coflows, and flows that others
-/// wait for. Coflows are numbered from 0 through all groups; a flow that waits for one that its own host received has no
-/// stated delay.
+/// wait for. Coflows are numbered from 0 through all groups; steps of hosts are the last rows, and have group 0.
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake.
@@ -35,7 +34,7 @@ fn write(built: &ResolvedRun) -> std::io::Result<String> {
     if scenario.flows.iter().any(|flow| flow.coflow.is_some()) {
         extras.push(OptionalColumn::Coflow);
     }
-    if !scenario.waits.is_empty() {
+    if !scenario.waits.is_empty() || !scenario.steps.is_empty() {
         extras.push(OptionalColumn::After);
     }
     let mut waits = scenario.waits.iter().peekable();
@@ -45,14 +44,36 @@ fn write(built: &ResolvedRun) -> std::io::Result<String> {
     for flow in scenario.flows.iter() {
         let wait = waits.next_if(|wait| wait.flow == flow.id);
         writer.row(&Row {
-            after: wait.map(|wait| wait.after.clone()).unwrap_or_default(),
-            // A list has no delay of zero: within a host it is left out, and the list's app has its own.
-            delay: wait.map(|wait| wait.delay).filter(|&delay| delay > Span::ZERO),
             path: None,
             flow: FlowSpec { coflow: renumbered(&flow, &mut coflows), ..flow },
+            ..waiting(wait.map_or(&[][..], |wait| &wait.after[..]), &flow, scenario.flows.len())
         })?;
     }
+    for step in &scenario.steps {
+        let host = FlowSpec::new(FlowId(0), (step.host, step.host), Some(0));
+        let flow = FlowSpec { start: step.start, ..host };
+        let after = waiting(&step.after, &flow, scenario.flows.len()).after;
+        writer.row(&Row { flow, after, delay: Some(step.takes), path: None })?;
+    }
     String::from_utf8(bytes).map_err(std::io::Error::other)
+}
+
+/// Returns a row that waits for `after`. Steps are the rows behind the `flows` flows. A delay that is the same for all is
+/// that of the row.
+fn waiting(after: &[Predecessor], flow: &FlowSpec, flows: usize) -> Row {
+    let number = |work: Work| match work {
+        Work::Flow(flow) => flow,
+        Work::Step(step) => FlowId(flows as u32 + step.0),
+    };
+    let common = after.first().map(|first| first.delay).filter(|_| flow.size != Some(0));
+    let common = common.filter(|&delay| after.iter().all(|first| first.delay == delay));
+    let row = |first: &Predecessor| After {
+        row: number(first.work),
+        delay: if common.is_some() { None } else { Some(first.delay) },
+    };
+    let mut after: Vec<After> = after.iter().map(row).collect();
+    after.sort_unstable_by_key(|first| first.row);
+    Row { flow: *flow, after, delay: common, path: None }
 }
 
 /// Returns the number of a flow's coflow among those of all groups.

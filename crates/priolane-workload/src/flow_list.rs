@@ -5,10 +5,15 @@
 //! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
 //! without end. An empty `class` is 0; an empty `deadline_ns` means no deadline. Rows need not be sorted.
 //!
-//! `coflow` is the number of the flow's coflow. `after` names the flows that it depends on by their row numbers,
-//! from 0, such as `3` or `3+7`. The flow starts `delay_ns` after the last byte of the last of them has arrived,
-//! and not before `start_ns` (docs/assumptions.md#flow-list-after). A notification takes time, so a delay is above
-//! zero; an empty cell means the app's `after_delay`.
+//! `coflow` is the number of the flow's coflow. `after` names the rows that it depends on by their numbers, from 0, such
+//! as `3`, `3+7`, or `3@500+7@20` with a delay in nanoseconds after each. The flow starts when the last byte of each has
+//! arrived and its delay has passed, and not before `start_ns` (docs/assumptions.md#flow-list-after). `delay_ns` is added to
+//! the delays of all; where neither is stated, the delay is the app's `after_delay`. A notification between two hosts
+//! takes time, so its delay is above zero.
+//!
+//! A row of 0 bytes from a host to itself is a step of that host: it takes `delay_ns` (none if the cell is empty) from the
+//! last of `after` on, and no network. Rows that depend on a step begin at its host. Within a host, the delay before and
+//! after a step is that of `@`, by default zero.
 //!
 //! `path` is the number, from 0, of the equal-cost path of the flow if paths are pinned
 //! ([`priolane_sim::topology::Topology::equal_paths`]); an empty cell means a random path.
@@ -26,9 +31,9 @@ use priolane_source::InputError;
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
 use super::context::{LATEST_START, MAX_FLOWS};
-use row::digits;
+use row::{Nanoseconds, digits, picoseconds};
 
-pub use row::Row;
+pub use row::{After, Row};
 
 const COLUMNS: Columns = Columns {
     names: &[
@@ -46,8 +51,11 @@ const COLUMNS: Columns = Columns {
     required: 4,
 };
 
+const CLASS: usize = 4;
+const DEADLINE: usize = 5;
 const COFLOW: usize = 6;
 const AFTER: usize = 7;
+const DELAY: usize = 8;
 const PATH: usize = 9;
 
 /// Reads a flow list row by row, in the order of the file, without storing it.
@@ -114,7 +122,7 @@ impl<R: BufRead> Iterator for Rows<R> {
 /// Reads the flows of a list row by row, in the order of the file, without storing it.
 ///
 /// Flows have their row number as `id`, and group and entropy 0, until an app places them in a run. The iterator
-/// ends after the first error. Dependencies on other flows are ignored.
+/// ends after the first error. Steps are skipped, and dependencies on other rows are ignored.
 #[derive(Debug)]
 pub struct Reader<R>(Rows<R>);
 
@@ -147,7 +155,8 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<FlowSpec, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.0.next()?.map(|row| row.flow))
+        let is_flow = |row: &Result<Row, _>| row.as_ref().map_or(true, |row| !row.is_step());
+        Some(self.0.by_ref().find(is_flow)?.map(|row| row.flow))
     }
 }
 
@@ -167,16 +176,16 @@ pub fn has_no_flows(text: &str) -> bool {
     is_list && text.lines().filter(|line| !line.trim().is_empty()).count() == 1
 }
 
-/// Reads the rows of a list, in the order of the file, including dependent flows.
+/// Reads the rows of a list, in the order of the file, including dependent flows and steps.
 ///
 /// # Errors
-/// Returns the errors of [`read`], and errors for flows that depend on flows that are not in the list, have no end,
-/// or depend on them in turn.
+/// Returns the errors of [`read`], and errors for rows that depend on rows that are not in the list, have no end, depend
+/// on them in turn, or are on another host without a delay.
 pub fn read_rows(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<Row>, InputError> {
     let rows: Vec<Row> = Rows::new(reader, file, hosts)?.collect::<Result<_, _>>()?;
     after::check(&rows).map_err(|fault| {
         let what = format!("row {} {}", fault.row, fault.what);
-        InputError::new(file, None, "after", what, "rows of the list, counted from 0 after the header")
+        InputError::new(file, None, "after", what, fault.fix)
     })?;
     Ok(rows)
 }
@@ -271,7 +280,6 @@ impl<W: Write> Writer<W> {
                     write!(out, ",")?;
                     flow.deadline.iter().try_for_each(|&at| write!(out, "{}", Nanoseconds(at)))?;
                 }
-                (OptionalColumn::After, _) if after.is_empty() => write!(out, ",,")?,
                 (OptionalColumn::After, _) => {
                     write!(out, ",{},", after::JoinedRows(after))?;
                     delay.iter().try_for_each(|delay| write!(out, "{}", Nanoseconds(Time(delay.0))))?;
@@ -292,23 +300,42 @@ struct Cells<'a, R> {
 impl<R: BufRead> Cells<'_, R> {
     fn row(&self, id: FlowId) -> Result<Row, InputError> {
         let flow = self.flow(id)?;
-        let after = after::rows(self.cells[7]).ok_or_else(|| {
-            let what = format!("{} does not name rows", shown(self.cells[7]));
-            self.error(7, what, "row numbers from 0, joined by +, such as 3+7")
+        let after = after::rows(self.cells[AFTER]).map_err(|item| {
+            let what = match item == self.cells[AFTER] {
+                true => format!("{} does not name rows", shown(item)),
+                false => format!("{} does not name rows: see {}", shown(self.cells[AFTER]), shown(item)),
+            };
+            self.error(
+                AFTER,
+                what,
+                "row numbers from 0, joined by +, such as 3+7, or 3@500+7@20 with delays in ns",
+            )
         })?;
-        let delay = if self.cells[8].is_empty() { None } else { Some(Span(self.time(8)?.0)) };
-        if delay == Some(Span::ZERO) {
-            let fix = "a delay above zero, or an empty cell for the app's after_delay";
-            return Err(self.error(8, "the delay is zero, but a notification takes time", fix));
-        }
-        if after.is_empty() && delay.is_some() {
+        let delay = if self.cells[DELAY].is_empty() { None } else { Some(Span(self.time(DELAY)?.0)) };
+        let is_step = flow.size == Some(0);
+        if after.is_empty() && delay.is_some() && !is_step {
             return Err(self.error(
-                8,
-                "the flow depends on no other flow",
-                "flows in `after`, or a later start",
+                DELAY,
+                "the flow depends on no other row",
+                "rows in `after`, or a later start",
             ));
         }
+        if is_step {
+            self.refuse_flow_columns()?;
+        }
         Ok(Row { flow, after, delay, path: self.path()? })
+    }
+
+    /// Refuses what a step does not have.
+    fn refuse_flow_columns(&self) -> Result<(), InputError> {
+        let is_plain =
+            |column: usize| self.cells[column].is_empty() || (column == CLASS && self.cells[column] == "0");
+        match [CLASS, DEADLINE, COFLOW, PATH].into_iter().find(|&column| !is_plain(column)) {
+            Some(column) => {
+                Err(self.error(column, "the row is a step: it takes no network", "an empty cell"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn path(&self) -> Result<Option<u16>, InputError> {
@@ -339,15 +366,20 @@ impl<R: BufRead> Cells<'_, R> {
     fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
         let start = self.time(0)?;
         let (src, dst) = (self.host(1)?, self.host(2)?);
-        if src == dst {
-            return Err(self.error(2, "the flow goes from a host to itself", "two different hosts"));
+        if src == dst && digits(self.cells[3]) != Some(0) {
+            return Err(self.error(
+                2,
+                "the flow goes from a host to itself",
+                "two different hosts, or 0 bytes for a step",
+            ));
         }
         let deadline = if self.cells[5].is_empty() { None } else { Some(self.time(5)?) };
         if deadline.is_some_and(|deadline| deadline <= start) {
             let fix = "an instant on the clock of start_ns that is after it";
             return Err(self.error(5, "the deadline is not after the start", fix));
         }
-        let (size, class, coflow) = (self.size()?, self.class()?, self.coflow()?);
+        let size = if src == dst { Some(0) } else { self.size()? };
+        let (class, coflow) = (self.class()?, self.coflow()?);
         Ok(FlowSpec {
             id,
             src,
@@ -391,7 +423,11 @@ impl<R: BufRead> Cells<'_, R> {
             return Ok(None);
         }
         match self.whole(3)? {
-            0 => Err(self.error(3, "the flow has no bytes", "at least 1 byte, or endless")),
+            0 => Err(self.error(
+                3,
+                "the flow has no bytes",
+                "at least 1 byte, endless, or src = dst for a step",
+            )),
             bytes if bytes > MAX_BYTES as u64 => {
                 Err(self.error(3, "the flow is larger than 2^47 bytes", "endless for a flow without end"))
             }
@@ -419,27 +455,6 @@ impl<R: BufRead> Cells<'_, R> {
 
     fn error(&self, column: usize, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         self.lines.error(COLUMNS.names[column], what, fix)
-    }
-}
-
-/// Parses nanoseconds with at most three decimals, exactly.
-fn picoseconds(text: &str) -> Option<Time> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    if part.len() > 3 {
-        return None;
-    }
-    let scale = [1000, 100, 10, 1][part.len()];
-    let part = digits(part)? * scale;
-    Some(Time(digits(whole)?.checked_mul(1000)?.checked_add(part)?))
-}
-
-/// A time in the format of flow lists.
-struct Nanoseconds(Time);
-
-impl std::fmt::Display for Nanoseconds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (whole, part) = (self.0.0 / 1000, self.0.0 % 1000);
-        if part == 0 { write!(f, "{whole}") } else { write!(f, "{whole}.{part:03}") }
     }
 }
 

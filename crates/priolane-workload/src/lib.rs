@@ -30,6 +30,7 @@ mod poisson;
 mod query;
 mod rescaling;
 mod ring;
+mod row_graph;
 mod strata;
 mod traffic;
 mod warm_start;

@@ -17,7 +17,7 @@ use priolane_core::keys::{Keys, Words};
 use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{PS_PER_S, Span, Time};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
@@ -156,7 +156,8 @@ impl Query {
                 return Err(AppError::TooMany);
             }
             let asked = draw(servers, client, self.fan_out as usize, &mut draws.servers);
-            let wait = FlowDependency { flow: FlowId(0), after: last, delay: pause, until: Some(until) };
+            let after = Predecessor::flows(last, pause);
+            let wait = FlowDependency { flow: FlowId(0), after, until: Some(until) };
             (last, earliest) = self.request((client, asked), (earliest, &wait), &mut draws.sizes, list);
         }
         Ok(())
@@ -187,7 +188,8 @@ impl Query {
             let size = self.sizes.law.sample(sizes);
             bytes += size;
             let answer = list.flow(Pair { src: server, dst: client }, size, answered);
-            let wait = FlowDependency { flow: answer, after: vec![query], delay: self.think, until: None };
+            let after = Predecessor::flows([query], self.think);
+            let wait = FlowDependency { flow: answer, after, until: None };
             list.traffic.waits.push(wait);
             answers.push(answer);
         }

@@ -95,7 +95,9 @@ impl Rescaling {
         for Row { flow, .. } in &mut rows {
             let start = self.instant(flow.start)?;
             let deadline = flow.deadline.map(|deadline| start + deadline.since(flow.start));
-            *flow = FlowSpec { size: flow.size.map(|size| self.bytes_of(size)), start, deadline, ..*flow };
+            // A step has no bytes, and still has none.
+            let size = flow.size.map(|size| if size == 0 { 0 } else { self.bytes_of(size) });
+            *flow = FlowSpec { size, start, deadline, ..*flow };
         }
         Ok(rows)
     }
@@ -119,7 +121,8 @@ fn offered(
 ) -> Result<f64, AppError> {
     let rack = |row: &Row| [row.flow.src, row.flow.dst].map(|host| site.rack.get(host.index()));
     let crosses = |row: &&Row| load.of == LoadOf::Host || rack(row)[0] != rack(row)[1];
-    let sizes = rows.iter().filter(crosses).filter_map(|row| row.flow.size);
+    let flows = rows.iter().filter(|row| !row.is_step());
+    let sizes = flows.filter(crosses).filter_map(|row| row.flow.size);
     let bytes: u128 =
         sizes.map(|size| Volume::of_flow(scaled.bytes_of(size), &site.frame).of(load.counts)).sum();
     let capacity = match load.of {

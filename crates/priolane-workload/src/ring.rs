@@ -17,7 +17,7 @@ use priolane_core::keys::Keys;
 use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
 use priolane_core::units::{Span, Time};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 
 use super::application::Application;
 use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct};
@@ -104,8 +104,8 @@ impl Ring {
                         ),
                         _ => (Span::ZERO, None),
                     };
-                    let after = vec![FlowId(before as u32)];
-                    traffic.waits.push(FlowDependency { flow: id, after, delay, until });
+                    let after = Predecessor::flows([FlowId(before as u32)], delay);
+                    traffic.waits.push(FlowDependency { flow: id, after, until });
                 }
                 earliest = Time(earliest.0.saturating_add(site.floor.time(self.reduced / n as u64).0));
             }

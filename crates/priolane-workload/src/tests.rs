@@ -18,6 +18,7 @@ mod open_loop;
 mod prefixes;
 mod queries;
 mod rings;
+mod row_graphs;
 mod strata;
 mod warm_start;
 

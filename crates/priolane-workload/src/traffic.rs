@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor, Step, StepId, Work};
 
 /// Flows and their dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Traffic {
     pub flows: FlowList,
     /// The dependencies, by the ids of `flows`.
     pub waits: Vec<FlowDependency>,
+    /// The steps of hosts; those that wait for nothing are waited for by nothing.
+    pub steps: Vec<Step>,
     /// The paths that the app states for flows.
     pub paths: Vec<StatedPath>,
 }
@@ -37,17 +39,47 @@ impl Traffic {
         Self { flows, ..Self::default() }
     }
 
-    /// Keeps the first `count` flows, and of their dependencies those on flows that are kept. A flow that waited for
-    /// flows beyond them only starts at its own earliest time. Stated paths stay as they are.
+    /// Keeps the first `count` flows, and of all dependencies those on flows that are kept. Work that waited for flows
+    /// beyond them only starts at its own earliest time. Stated paths stay as they are.
     ///
     /// Flows must be numbered in their order, as [`merge_traffic`] does.
     pub fn truncate(&mut self, count: usize) {
+        if count >= self.flows.len() {
+            return;
+        }
         self.flows.truncate(count);
-        let kept = |flow: FlowId| flow.index() < count;
+        let unbound = self.unbound_steps(count);
+        let is_kept = |first: &Predecessor| match first.work {
+            Work::Flow(flow) => flow.index() < count,
+            Work::Step(step) => !unbound[step.index()],
+        };
         self.waits.retain_mut(|wait| {
-            wait.after.retain(|&flow| kept(flow));
-            kept(wait.flow) && !wait.after.is_empty()
+            wait.after.retain(is_kept);
+            wait.flow.index() < count && !wait.after.is_empty()
         });
+        self.steps.iter_mut().for_each(|step| step.after.retain(is_kept));
+    }
+
+    /// Returns the steps that wait for none of the first `count` flows, directly or through other steps.
+    fn unbound_steps(&self, count: usize) -> Vec<bool> {
+        let mut unbound = vec![true; self.steps.len()];
+        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); self.steps.len()];
+        let mut bound = Vec::new();
+        for (place, step) in self.steps.iter().enumerate() {
+            for first in &step.after {
+                match first.work {
+                    Work::Flow(flow) if flow.index() < count => bound.push(place),
+                    Work::Flow(_) => {}
+                    Work::Step(first) => followers[first.index()].push(place),
+                }
+            }
+        }
+        while let Some(place) = bound.pop() {
+            if std::mem::replace(&mut unbound[place], false) {
+                bound.append(&mut followers[place]);
+            }
+        }
+        unbound
     }
 }
 
@@ -60,15 +92,28 @@ pub fn merge(groups: Vec<FlowList>) -> FlowList {
 /// Merges as [`merge`], for groups with dependent flows; the dependencies are in order of their flows.
 pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
     let mut flows = FlowList::default();
-    let mut waits = Vec::new();
-    for Traffic { flows: mut own, waits: own_waits, .. } in groups {
+    let (mut waits, mut steps) = (Vec::new(), Vec::new());
+    for Traffic { flows: mut own, waits: own_waits, steps: own_steps, .. } in groups {
         // With temporary ids that no flow of another group has, until the final order is known.
         let first = flows.len() as u32;
         let shifted = |id: FlowId| FlowId(first + id.0);
-        if own_waits.is_empty() {
+        if own_waits.is_empty() && own_steps.is_empty() {
             own.number();
         }
-        waits.extend(own_waits.into_iter().map(|wait| renamed(wait, shifted)));
+        let first_step = steps.len() as u32;
+        let shifted_work = |work: Work| match work {
+            Work::Flow(id) => Work::Flow(shifted(id)),
+            Work::Step(step) => Work::Step(StepId(first_step + step.0)),
+        };
+        waits.extend(own_waits.into_iter().map(|mut wait| {
+            wait.flow = shifted(wait.flow);
+            rename(&mut wait.after, shifted_work);
+            wait
+        }));
+        steps.extend(own_steps.into_iter().map(|mut step| {
+            rename(&mut step.after, shifted_work);
+            step
+        }));
         if flows.is_empty() {
             flows = own;
         } else {
@@ -76,19 +121,27 @@ pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
         }
     }
     flows.sort_by_key(|flow| (flow.start, flow.group, flow.src));
-    if !waits.is_empty() {
+    if !waits.is_empty() || !steps.is_empty() {
         let mut new_id = vec![FlowId(0); flows.len()];
         (0..).zip(&flows).for_each(|(place, flow)| new_id[flow.id.index()] = FlowId(place));
-        waits = waits.into_iter().map(|wait| renamed(wait, |flow| new_id[flow.index()])).collect();
+        let new_work = |work: Work| match work {
+            Work::Flow(flow) => Work::Flow(new_id[flow.index()]),
+            Work::Step(_) => work,
+        };
+        for wait in &mut waits {
+            wait.flow = new_id[wait.flow.index()];
+            rename(&mut wait.after, new_work);
+        }
+        steps.iter_mut().for_each(|step: &mut Step| rename(&mut step.after, new_work));
         waits.sort_by_key(|wait| wait.flow);
     }
     flows.number();
-    Traffic { flows, waits, paths: Vec::new() }
+    Traffic { flows, waits, steps, paths: Vec::new() }
 }
 
-/// Returns `wait` with the ids of flows replaced.
-fn renamed(wait: FlowDependency, id: impl Fn(FlowId) -> FlowId) -> FlowDependency {
-    FlowDependency { flow: id(wait.flow), after: wait.after.iter().map(|&flow| id(flow)).collect(), ..wait }
+/// Replaces the ids of what is waited for.
+fn rename(after: &mut [Predecessor], id: impl Fn(Work) -> Work) {
+    after.iter_mut().for_each(|first| first.work = id(first.work));
 }
 
 /// Returns the flows without dependencies, in order of their ids.

@@ -228,6 +228,9 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     count = len(columns["bytes"])
     if count < _FEWEST:
         raise InputError(f"{path}: {count} flows are too few to compare anything; at least {_FEWEST}")
+    steps = np.flatnonzero(columns["bytes"] == 0)
+    if len(steps):
+        raise InputError(f"{path}: line {steps[0] + 2}: a step, a row without bytes. Use a list of flows only")
     groups, group_of = _groups(path, table.get("group"), names, count)
     after = tuple(text or "" for text in table["after"].to_pylist()) if "after" in table else ()
     at_ns = _starts(path, columns, after)
@@ -340,7 +343,9 @@ def _rows(path: Path, row: int, text: str, count: int) -> list[int]:
     except ValueError:
         found = []
     if not found or not all(0 <= number < count for number in found):
-        raise InputError(f"{path}: row {row}: `after` = {text!r} must name rows of the list, such as 3+7")
+        raise InputError(
+            f"{path}: row {row}: `after` = {text!r} must name rows of the list, such as 3+7, without delays"
+        )
     return found
 
 

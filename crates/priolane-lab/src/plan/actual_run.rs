@@ -85,7 +85,8 @@ impl ResolvedRun {
         let load = self.load.clone().offered(&self.scenario, &started, window);
         outcome.flows.retain(|record| record.began != StartTime::NotIssued);
         let planned = ScenarioSpec::clone(&self.scenario);
-        let scenario = ScenarioSpec { flows, waits: Vec::new(), controls: Vec::new(), ..planned };
+        let scenario =
+            ScenarioSpec { flows, waits: Vec::new(), steps: Vec::new(), controls: Vec::new(), ..planned };
         ActualRun {
             built: self,
             scenario: Cow::Owned(scenario),

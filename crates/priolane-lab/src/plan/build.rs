@@ -102,9 +102,8 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     };
     let network_choice = topology.path_choice;
     topology.path_choice = ports::path_choice(scheme, network_choice);
-    let Traffic { mut flows, waits, .. } = traffic::flows(experiment, &topology, seed)?;
+    let Traffic { mut flows, waits, steps, .. } = traffic::flows(experiment, &topology, seed)?;
     assign(experiment, scheme, &mut flows, seed)?;
-    let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
     let observed_port = observed_port::observed_port(experiment, &topology)?;
@@ -130,7 +129,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
             noise: experiment.delay_noise.as_ref().map(|noise| noise.law.clone()),
             clock_error: experiment.clock_error,
         },
-        controls,
+        controls: controls(experiment, &flows)?,
         adaptation: adaptation::adaptation(scheme),
         admission: scheme.admit.clone(),
         on_downgrade: experiment.groups.iter().map(|group| group.flows.on_downgrade.to_scenario()).collect(),
@@ -143,6 +142,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         send_jitter: experiment.host.send_jitter,
         flows,
         waits,
+        steps,
         outages,
         topology,
     };

@@ -29,7 +29,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     if let Timing::Count { flows: count, .. } = experiment.time {
         merged.truncate(usize::try_from(count).unwrap_or(usize::MAX));
     }
-    let Traffic { mut flows, waits, .. } = merged;
+    let Traffic { mut flows, waits, steps, .. } = merged;
     if experiment.topology.paths == Paths::Splitmix64 {
         flows.edit_all(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
     }
@@ -37,7 +37,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         flows.edit_all(|flow| flow.entropy = between_racks(topology, flow));
     }
     drawn_deadlines::set(experiment, topology, (&mut flows, seed));
-    Ok(Traffic { flows, waits, paths: Vec::new() })
+    Ok(Traffic { flows, waits, steps, paths: Vec::new() })
 }
 
 /// Returns the path of flows from one rack to another. With n racks and n - 1 paths, no two pairs of racks share an
@@ -248,7 +248,7 @@ fn group_flows(
         measured: measured(&experiment.time, group.flows.active),
         initial: draw.initial,
     };
-    let Traffic { mut flows, mut waits, paths } = priolane_workload::traffic(&group.app, &site)
+    let Traffic { mut flows, mut waits, mut steps, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     paths::check(experiment, topology, group, (&paths, draw.seed))?;
     if let Some(class) = group.flows.class {
@@ -273,15 +273,16 @@ fn group_flows(
             flow.deadline = flow.deadline.map(|deadline| deadline + active.from);
         });
         waits.iter_mut().for_each(|wait| wait.until = wait.until.map(|until| until + active.from));
+        steps.iter_mut().for_each(|step| step.start += active.from);
         let count = flows.len();
         flows.retain(|flow| active.until.is_none_or(|until| flow.start.0 < until.0));
-        if flows.len() < count && !waits.is_empty() {
+        if flows.len() < count && !(waits.is_empty() && steps.is_empty()) {
             let what = "some flows of the list start after this time, and some flows depend on others";
             let (key, fix) = (format!("{key}.active.until"), "a later time, or a shorter list");
             return Err(InputError::new(experiment.sources.experiment(), None, key, what, fix));
         }
     }
-    Ok(Traffic { flows, waits, paths })
+    Ok(Traffic { flows, waits, steps, paths })
 }
 
 /// Assigns the pairs of a virtual machine's own split to its flows; `Err` with the host that has too many flows.

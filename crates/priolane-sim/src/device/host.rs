@@ -21,7 +21,9 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::fabric::Fabric;
-use super::features::{AbortedFlow, FeatureContext, Features, FlowEvent, HostMessage, TransportCommand};
+use super::features::{
+    AbortedFlow, FeatureContext, Features, FlowEvent, HostMessage, OnScheduled, TransportCommand,
+};
 use super::nic::{NicMode, Outgoing, TransmitQueue, transmit_queue};
 use super::port::Port;
 use super::send_jitter::SendJitter;
@@ -251,12 +253,12 @@ impl<E: Endpoint> Host<E> {
         answer
     }
 
-    /// Passes a message to the features. Returns the start of the dependent flow, if it is now known.
-    pub(crate) fn on_message(&mut self, message: HostMessage) -> Option<Time> {
-        let starts = self.schedule.features.iter_mut().filter_map(|feature| feature.on_message(message));
-        let start = starts.min();
+    /// Passes a message to the features, which call `scheduled` with each dependent flow whose start is now known.
+    pub(crate) fn on_message(&mut self, message: HostMessage, scheduled: OnScheduled) {
+        for feature in &mut self.schedule.features {
+            feature.on_message(message, scheduled);
+        }
         self.replan();
-        start
     }
 
     /// Handles a packet that arrived and has been processed at `now`.

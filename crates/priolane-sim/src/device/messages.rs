@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use priolane_core::assign::control::SizeReport;
 use priolane_core::endpoint::Thresholds;
-use priolane_core::ids::{FlowId, HostId};
+use priolane_core::ids::HostId;
 use priolane_core::units::Time;
 
-/// Signal that a flow was delivered, sent to the source of a dependent flow.
+use crate::model::dependencies::Work;
+
+/// Signal that a flow was delivered, sent to the host of dependent work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DependencySignal {
     pub(crate) to: HostId,
-    /// The dependent flow.
-    pub(crate) flow: FlowId,
+    /// The dependent work.
+    pub(crate) work: Work,
     /// The time at which the message arrives.
     pub(crate) at: Time,
 }

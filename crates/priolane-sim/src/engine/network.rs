@@ -110,7 +110,7 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(group));
     }
 
-    /// Sends a signal to a host. Returns the start of the dependent flow, if it is now known.
+    /// Sends a signal to a host. Returns the earliest start of the dependent flows whose starts are now known.
     pub(crate) fn signal<W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
@@ -118,11 +118,14 @@ impl<B: Body> Network<B> {
         sink: &mut W,
     ) -> Option<Time> {
         let (group, i) = self.at(fabric.scenario.topology.node_of(signal.to));
-        let start = group.on_message(i, HostMessage::Signal(signal))?;
-        if fabric.scenario.flows.size(signal.flow.index()).is_some() {
-            sink.dependent_scheduled(signal.flow, start);
-        }
-        Some(start)
+        let mut earliest: Option<Time> = None;
+        group.on_message(i, HostMessage::Signal(signal), &mut |flow, start| {
+            if fabric.scenario.flows.size(flow.index()).is_some() {
+                sink.dependent_scheduled(flow, start);
+            }
+            earliest = Some(earliest.map_or(start, |earliest| earliest.min(start)));
+        });
+        earliest
     }
 
     /// Returns the index of its part, from 0.

@@ -9,7 +9,7 @@ use super::wheel::nodes::EventNodes;
 use super::window::nodes::WindowNodes;
 use crate::device::event_sink::EventKey;
 use crate::device::fabric::Fabric;
-use crate::device::features::HostMessage;
+use crate::device::features::{HostMessage, OnScheduled};
 use crate::device::host::Host;
 use crate::device::lossless::LosslessSwitch;
 use crate::device::switch::Switch;
@@ -23,11 +23,10 @@ pub(crate) trait NodeGroup<B: Body>: WindowNodes<B> + EventNodes<B> + Send {
         EventKey::NEVER
     }
 
-    /// Sends a message to host `i`. Returns the start of the dependent flow, if it is now known. Switches get no
-    /// messages.
-    fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {
-        let _ = (i, message);
-        None
+    /// Sends a message to host `i`, and calls `scheduled` with each dependent flow whose start is now known. Switches
+    /// get no messages.
+    fn on_message(&mut self, i: usize, message: HostMessage, scheduled: OnScheduled) {
+        let _ = (i, message, scheduled);
     }
 
     /// Ends the run at `at`: node `i` reports its results.
@@ -39,8 +38,8 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         self[i].next_event()
     }
 
-    fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {
-        self[i].on_message(message)
+    fn on_message(&mut self, i: usize, message: HostMessage, scheduled: OnScheduled) {
+        self[i].on_message(message, scheduled);
     }
 
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {

@@ -4,13 +4,13 @@ use std::ops::Deref;
 
 pub use priolane_core::admit::OnDowngrade;
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{FlowId, LinkId};
+use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::port::PortFactory;
 use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::transport::Reports;
 use priolane_core::units::Span;
 
-use crate::model::dependencies::FlowDependency;
+use crate::model::dependencies::{Predecessor, StepId, Work};
 
 mod error;
 mod spec;
@@ -36,7 +36,7 @@ impl ScenarioSpec {
         ports(&self)?;
         lossless(&self)?;
         flows(&self.flows, self.topology.hosts)?;
-        dependencies(&self.waits, &self.flows)?;
+        dependencies(&self)?;
         controls(&self)?;
         intervals(&self)?;
         delays(&self)?;
@@ -113,58 +113,86 @@ fn flows(flows: &FlowList, hosts: u32) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-fn dependencies(all: &[FlowDependency], flows: &FlowList) -> Result<(), ScenarioError> {
+fn dependencies(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    let flows = &scenario.flows;
     let mut last = None;
-    for dependency in all {
-        let flow = dependency.flow;
-        let problem =
-            if last >= Some(flow) { Some(DependencyProblem::Order) } else { problem_of(dependency, flows) };
+    for wait in &scenario.waits {
+        let problem = match flows.len().checked_sub(wait.flow.index() + 1) {
+            _ if last >= Some(wait.flow) => Some(DependencyProblem::Order),
+            None => Some(DependencyProblem::NoFlow),
+            Some(_) if wait.after.is_empty() => Some(DependencyProblem::Empty),
+            Some(_) => problem_of(scenario, flows.at(wait.flow.index()).src, &wait.after),
+        };
         if let Some(problem) = problem {
-            return Err(ScenarioError::Dependency { flow, problem });
+            return Err(fault(Work::Flow(wait.flow), problem));
         }
-        last = Some(flow);
+        last = Some(wait.flow);
     }
-    match in_circle(all) {
-        Some(flow) => Err(ScenarioError::Dependency { flow, problem: DependencyProblem::Circle }),
-        None => Ok(()),
+    for (step, number) in scenario.steps.iter().zip(0..) {
+        let known = u32::from(step.host.0) < scenario.topology.hosts;
+        let problem = if known {
+            problem_of(scenario, step.host, &step.after)
+        } else {
+            Some(DependencyProblem::NoHost)
+        };
+        if let Some(problem) = problem {
+            return Err(fault(Work::Step(StepId(number)), problem));
+        }
+    }
+    in_circle(scenario).map_or(Ok(()), |work| Err(fault(work, DependencyProblem::Circle)))
+}
+
+fn fault(work: Work, problem: DependencyProblem) -> ScenarioError {
+    match work {
+        Work::Flow(flow) => ScenarioError::Dependency { flow, problem },
+        Work::Step(step) => ScenarioError::Step { step, problem },
     }
 }
 
-fn problem_of(dependency: &FlowDependency, flows: &FlowList) -> Option<DependencyProblem> {
-    let FlowDependency { flow, after, delay, .. } = dependency;
-    let spec = |flow: &FlowId| (flow.index() < flows.len()).then(|| flows.at(flow.index()));
-    let Some(source) = spec(flow).map(|spec| spec.src) else { return Some(DependencyProblem::NoFlow) };
-    if after.is_empty() {
-        return Some(DependencyProblem::Empty);
-    }
-    let mut sorted = after.clone();
+/// Returns the mistake in what work of `host` waits for.
+fn problem_of(scenario: &ScenarioSpec, host: HostId, after: &[Predecessor]) -> Option<DependencyProblem> {
+    let mut sorted: Vec<Work> = after.iter().map(|predecessor| predecessor.work).collect();
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
         return Some(DependencyProblem::Twice);
     }
-    after.iter().find_map(|first| match spec(first) {
-        None => Some(DependencyProblem::NoFlow),
-        Some(first) if first.size.is_none() => Some(DependencyProblem::Endless),
-        Some(first) if first.dst != source && *delay == Span::ZERO => Some(DependencyProblem::NoDelay),
-        Some(_) => None,
+    let flow = |flow: FlowId| (flow.index() < scenario.flows.len()).then(|| scenario.flows.at(flow.index()));
+    after.iter().find_map(|&Predecessor { work, delay }| match work {
+        Work::Flow(first) => match flow(first) {
+            None => Some(DependencyProblem::NoFlow),
+            Some(first) if first.size.is_none() => Some(DependencyProblem::Endless),
+            Some(first) if first.dst != host && delay == Span::ZERO => Some(DependencyProblem::NoDelay),
+            Some(_) => None,
+        },
+        Work::Step(first) => match scenario.steps.get(first.index()) {
+            None => Some(DependencyProblem::NoFlow),
+            Some(first) if first.host != host => Some(DependencyProblem::OtherHost),
+            Some(first) if first.after.is_empty() => Some(DependencyProblem::Known),
+            Some(_) => None,
+        },
     })
 }
 
-/// Returns a flow that depends on itself, directly or indirectly. Dependencies are sorted by flow.
+/// Returns work that depends on itself, directly or indirectly. Flow dependencies are sorted by flow.
 ///
-/// Removes flows all of whose dependencies are removed; the remaining ones are on cycles or depend on them (Kahn's
+/// Removes work all of whose dependencies are removed; what remains is on cycles or depends on them (Kahn's
 /// algorithm).
-fn in_circle(all: &[FlowDependency]) -> Option<FlowId> {
-    let place = |flow: FlowId| all.binary_search_by_key(&flow, |dependency| dependency.flow).ok();
-    let mut left: Vec<usize> = vec![0; all.len()];
-    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
-    for (i, dependency) in all.iter().enumerate() {
-        for first in dependency.after.iter().filter_map(|&first| place(first)) {
+fn in_circle(scenario: &ScenarioSpec) -> Option<Work> {
+    let ScenarioSpec { waits, steps, .. } = scenario;
+    let place = |work: Work| match work {
+        Work::Flow(flow) => waits.binary_search_by_key(&flow, |wait| wait.flow).ok(),
+        Work::Step(step) => Some(waits.len() + step.index()),
+    };
+    let after = waits.iter().map(|wait| &wait.after).chain(steps.iter().map(|step| &step.after));
+    let mut left: Vec<usize> = vec![0; waits.len() + steps.len()];
+    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); left.len()];
+    for (i, after) in after.enumerate() {
+        for first in after.iter().filter_map(|first| place(first.work)) {
             left[i] += 1;
             dependents[first].push(i);
         }
     }
-    let mut free: Vec<usize> = (0..all.len()).filter(|&i| left[i] == 0).collect();
+    let mut free: Vec<usize> = (0..left.len()).filter(|&i| left[i] == 0).collect();
     while let Some(first) = free.pop() {
         for &i in &dependents[first] {
             left[i] -= 1;
@@ -173,7 +201,11 @@ fn in_circle(all: &[FlowDependency]) -> Option<FlowId> {
             }
         }
     }
-    left.iter().position(|&left| left > 0).map(|i| all[i].flow)
+    let work = |i: usize| match i.checked_sub(waits.len()) {
+        Some(step) => Work::Step(StepId(step as u32)),
+        None => Work::Flow(waits[i].flow),
+    };
+    left.iter().position(|&left| left > 0).map(work)
 }
 
 fn controls(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {

@@ -9,7 +9,7 @@ use priolane_core::units::Time;
 use super::completion_log::FlowLog;
 use super::counters::{HostCounters, PortCounters};
 use super::pfc_deadlock::PfcDeadlockDetector;
-use crate::model::dependencies::FlowDependency;
+use crate::model::dependencies::{FlowDependency, Step, StepId, Work};
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Ledger, Notices, Outcome, PacketCount, PortQueue, ReceivedPayload};
 use crate::observe::records::{ClassSpan, FlowRecords, RecordColumns, StartTime};
@@ -109,7 +109,7 @@ impl<'a> Collector<'a> {
     pub(crate) fn into_outcome(mut self) -> Outcome {
         let Outcome { flows, .. } = &mut self.outcome;
         flows.columns_mut().reckon_from_starts(self.scenario.flows.iter().map(|flow| flow.start));
-        mark_not_issued(&self.scenario.waits, flows);
+        mark_not_issued(&self.scenario.waits, &self.scenario.steps, flows);
         self.outcome.deadlock = self.deadlock_detector.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.queues.sort_by_key(|q| q.link);
@@ -129,22 +129,33 @@ impl<'a> Collector<'a> {
 
 /// Separates flows that were never issued from those that waited until the end. A bounded flow that did not start was
 /// not issued, and neither were the flows that depend on it.
-fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
-    let not_issued = |wait: &&FlowDependency| wait.until.is_some();
+fn mark_not_issued(waits: &[FlowDependency], steps: &[Step], flows: &mut FlowRecords) {
     let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == StartTime::Never;
-    let mut found: Vec<FlowId> =
-        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
+    let bounded = waits.iter().filter(|wait| wait.until.is_some()).map(|wait| wait.flow);
+    let mut found: Vec<Work> = bounded.filter(|&flow| never(flows, flow)).map(Work::Flow).collect();
     if found.is_empty() {
         return;
     }
-    let mut followers: Vec<(FlowId, FlowId)> =
-        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
+    let of_flows = waits.iter().map(|wait| (Work::Flow(wait.flow), &wait.after));
+    let of_steps = steps.iter().zip(0..).map(|(step, number)| (Work::Step(StepId(number)), &step.after));
+    let pairs = of_flows.chain(of_steps);
+    let mut followers: Vec<(Work, Work)> =
+        pairs.flat_map(|(work, after)| after.iter().map(move |first| (first.work, work))).collect();
     followers.sort_unstable();
-    while let Some(flow) = found.pop() {
-        flows.edit(flow.index(), |record| record.began = StartTime::NotIssued);
-        let from = followers.partition_point(|&(first, _)| first < flow);
-        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
-        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
+    let mut passed = vec![false; steps.len()];
+    while let Some(work) = found.pop() {
+        match work {
+            Work::Flow(flow) => flows.edit(flow.index(), |record| record.began = StartTime::NotIssued),
+            Work::Step(step) if std::mem::replace(&mut passed[step.index()], true) => continue,
+            Work::Step(_) => {}
+        }
+        let from = followers.partition_point(|&(first, _)| first < work);
+        let of_work = followers[from..].iter().take_while(|&&(first, _)| first == work);
+        let waits_still = |&follower: &Work| match follower {
+            Work::Flow(flow) => never(flows, flow),
+            Work::Step(_) => true,
+        };
+        found.extend(of_work.map(|&(_, follower)| follower).filter(waits_still));
     }
 }
 
@@ -162,12 +173,18 @@ mod tests {
     use priolane_core::units::Span;
 
     use super::*;
+    use crate::model::dependencies::Predecessor;
     use crate::observe::records::FlowRecord;
 
     /// Whether a flow that never started was not issued, by its definition: it is bounded, or depends on such a flow.
     fn is_not_issued(waits: &[FlowDependency], never: &[bool], flow: usize) -> bool {
         let Some(wait) = waits.iter().find(|wait| wait.flow.index() == flow) else { return false };
-        let follows = || wait.after.iter().any(|first| is_not_issued(waits, never, first.index()));
+        let follows = || {
+            wait.after.iter().any(|first| match first.work {
+                Work::Flow(first) => is_not_issued(waits, never, first.index()),
+                Work::Step(_) => false,
+            })
+        };
         never[flow] && (wait.until.is_some() || follows())
     }
 
@@ -184,7 +201,7 @@ mod tests {
                 after.sort_unstable();
                 after.dedup();
                 let until = draw.chance(0.25).then_some(Time(5));
-                waits.push(FlowDependency { flow, after, delay: Span(1), until });
+                waits.push(FlowDependency { flow, after: Predecessor::flows(after, Span(1)), until });
             }
             let waits_for = |flow: u32| waits.iter().any(|wait: &FlowDependency| wait.flow.0 == flow);
             let never: Vec<bool> = (0..flows).map(|flow| waits_for(flow) && draw.chance(0.7)).collect();
@@ -193,7 +210,7 @@ mod tests {
                 ..FlowRecord::default()
             };
             let mut records = FlowRecords::from(never.iter().map(record).collect::<Vec<_>>());
-            mark_not_issued(&waits, &mut records);
+            mark_not_issued(&waits, &[], &mut records);
             for (flow, &never_began) in never.iter().enumerate() {
                 let not_issued = is_not_issued(&waits, &never, flow);
                 let expected = match (not_issued, never_began) {

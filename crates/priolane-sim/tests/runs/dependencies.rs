@@ -7,7 +7,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{ScenarioSpec, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
@@ -27,8 +27,8 @@ fn packets(pairs: &[(u16, u16)], waits: Vec<FlowDependency>) -> ScenarioSpec {
 }
 
 fn wait(flow: u32, after: &[u32], delay: Span) -> FlowDependency {
-    let after = after.iter().copied().map(FlowId).collect();
-    FlowDependency { flow: FlowId(flow), after, delay, until: None }
+    let after = Predecessor::flows(after.iter().copied().map(FlowId), delay);
+    FlowDependency { flow: FlowId(flow), after, until: None }
 }
 
 fn start(outcome: &Outcome, flow: usize) -> StartTime {

@@ -32,6 +32,7 @@ mod push_out;
 mod recount;
 mod rotation;
 mod spray;
+mod steps;
 mod telemetry;
 mod theory;
 mod threads;

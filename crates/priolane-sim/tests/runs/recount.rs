@@ -13,6 +13,7 @@ use priolane_core::transport::Transport;
 use priolane_core::transport::window::LossRecovery;
 use priolane_core::units::{Span, Time};
 use priolane_rounds::rounds;
+use priolane_sim::dependencies::{Predecessor, Work};
 use priolane_sim::outcome::{
     ClassSample, FlowRecord, Ledger, Outcome, PacketCount, PortClassRecord, PortQueue, Sample, StartTime,
 };
@@ -384,9 +385,10 @@ impl Traced {
         let flows = &self.scenario.flows;
         for wait in &self.scenario.waits {
             let start = flows.at(wait.flow.index()).start;
-            let mut signals = wait.after.iter().map(|first| {
+            let mut signals = wait.after.iter().map(|&Predecessor { work, delay }| {
+                let Work::Flow(first) = work else { panic!("random scenarios have no steps") };
                 let missing = self.outcome.flows.at(first.index()).missing;
-                self.delivered(&flows.at(first.index())).filter(|_| missing == 0).map(|at| at + wait.delay)
+                self.delivered(&flows.at(first.index())).filter(|_| missing == 0).map(|at| at + delay)
             });
             let release = signals.try_fold(start, |latest, signal| Some(latest.max(signal?)));
             let began = self.outcome.flows.at(wait.flow.index()).began;

@@ -7,7 +7,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::FlowId;
 use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 use priolane_sim::outcome::{RunError, StartTime};
 use priolane_sim::scenario::{Engine, ScenarioSpec};
 use priolane_sim::topology::LeafSpine;
@@ -92,8 +92,7 @@ fn far_apart() -> ScenarioSpec {
     far.waits = (6..far.flows.len() as u32)
         .map(|id| FlowDependency {
             flow: FlowId(id),
-            after: vec![FlowId(id - 6), FlowId(id - 5)],
-            delay: Span::from_us(7),
+            after: Predecessor::flows([FlowId(id - 6), FlowId(id - 5)], Span::from_us(7)),
             until: None,
         })
         .collect();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use priolane_core::rng::{Purpose, Stream};
 use priolane_lab::plan::Options;
+use priolane_sim::dependencies::Work;
 
 use super::*;
 
@@ -61,7 +62,11 @@ fn any_first_part_of_a_list_with_dependencies_is_predicted() {
                 "{count} of {flows}"
             );
             for wait in &built.scenario.waits {
-                assert!(wait.after.iter().chain([&wait.flow]).all(|flow| flow.index() < count), "{wait:?}");
+                let flows = wait.after.iter().map(|first| match first.work {
+                    Work::Flow(flow) => flow,
+                    Work::Step(_) => panic!("the list has no steps"),
+                });
+                assert!(flows.chain([wait.flow]).all(|flow| flow.index() < count), "{wait:?}");
             }
             let check = of_points(&points, (PACE, sample), &Interrupt::default()).unwrap();
             assert!(check.flows > 0 && check.packet_hops > 0);

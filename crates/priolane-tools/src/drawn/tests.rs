@@ -69,7 +69,7 @@ fn the_drawn_list_has_the_flows_that_the_run_has() {
     assert_eq!(waiting.len(), built.scenario.waits.len());
     // A host computes for 1 ms between two iterations. Within one it waits for what itself received, which takes no time.
     let delays: Vec<_> = waiting.iter().map(|row| row.delay.unwrap_or(Span::ZERO)).collect();
-    assert_eq!(delays, built.scenario.waits.iter().map(|wait| wait.delay).collect::<Vec<_>>());
+    assert_eq!(delays, built.scenario.waits.iter().map(|wait| wait.after[0].delay).collect::<Vec<_>>());
     assert!(delays.contains(&Span::ZERO) && delays.contains(&Span(1_000_000_000)), "{delays:?}");
     // Both rings number their coflows from 0; those of the list are apart.
     let of = |hosts: std::ops::Range<u16>| -> Vec<u32> {

@@ -73,7 +73,7 @@ fn refuse_mechanisms(run: &Run, scenario: &ScenarioSpec, refuse: &mut impl FnMut
     let scheme = format!("scheme.{}", run.scheme);
     let simulate = "`priolane run`, which simulates it";
     refuse(
-        !scenario.waits.is_empty(),
+        !scenario.waits.is_empty() || !scenario.steps.is_empty(),
         "group",
         "flows that wait for other flows are not sent here",
         simulate,

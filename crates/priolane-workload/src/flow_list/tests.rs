@@ -80,8 +80,15 @@ fn each_defect_has_one_message_with_its_line() {
         ("0,0,65537,5,0,", "dst: unknown host 65537. Use a host from 0 to 3.".into()),
         ("0,h0,1,5,0,", "src: \"h0\" is not a whole number. Use digits only.".into()),
         ("0,+0,1,5,0,", "src: \"+0\" is not a whole number. Use digits only.".into()),
-        ("0,2,2,5,0,", "dst: the flow goes from a host to itself. Use two different hosts.".into()),
-        ("0,0,1,0,0,", "bytes: the flow has no bytes. Use at least 1 byte, or endless.".into()),
+        (
+            "0,2,2,5,0,",
+            "dst: the flow goes from a host to itself. Use two different hosts, or 0 bytes for a step."
+                .into(),
+        ),
+        (
+            "0,0,1,0,0,",
+            "bytes: the flow has no bytes. Use at least 1 byte, endless, or src = dst for a step.".into(),
+        ),
         ("0,0,1,1.5,0,", "bytes: \"1.5\" is not a whole number. Use digits only.".into()),
         (
             "0,0,1,140737488355329,0,",
@@ -140,8 +147,9 @@ fn flows_name_their_coflows_and_flows_wait_for_those_that_they_name() {
     assert_eq!(four_hosts(waiting).unwrap().len(), 3);
     assert!(Reader::new(waiting.as_bytes(), "f.csv", 4).unwrap().has_waits());
     let rows = read_rows(waiting.as_bytes(), "f.csv", 4).unwrap();
-    assert_eq!((&rows[1].after[..], rows[1].delay), (&[FlowId(0)][..], Some(Span(2500))));
-    assert_eq!((&rows[2].after[..], rows[2].delay), (&[FlowId(0), FlowId(1)][..], None));
+    let row = |row| After::row(FlowId(row));
+    assert_eq!((&rows[1].after[..], rows[1].delay), (&[row(0)][..], Some(Span(2500))));
+    assert_eq!((&rows[2].after[..], rows[2].delay), (&[row(0), row(1)][..], None));
 }
 
 #[test]
@@ -163,11 +171,13 @@ fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
         read_rows(text.as_bytes(), "f.csv", 4).unwrap_err().to_string()
     };
     assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n").contains("row 1 depends on row 2, which does not exist"));
-    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 depends on flows that depend on it"));
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 depends on rows that depend on it"));
     assert!(rows("0,0,1,5,0,\n").contains("row 0 depends"));
     assert!(rows("0,0,1,5,1++2,\n").contains("does not name rows"));
-    assert!(rows("0,0,1,5,,3\n").contains("f.csv:2: delay_ns: the flow depends on no other flow"));
-    assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: delay_ns: the delay is zero"));
+    assert!(rows("0,0,1,5,,3\n").contains("f.csv:2: delay_ns: the flow depends on no other row"));
+    let at_once = "row 1 begins at host 2 at once when row 0 ends at host 1, but a notification takes time";
+    assert!(rows("0,0,1,5,,\n0,2,3,5,0,0\n").contains(at_once));
+    assert!(rows("0,0,1,5,,\n0,2,3,5,0@0,\n").contains(at_once));
     assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 depends on row 0, whose flow never ends"));
 }
 
@@ -196,4 +206,78 @@ fn tables_of_pandas_are_read_or_their_option_is_named() {
         let error = read(&text).unwrap_err().to_string();
         assert!(error.contains("cells are separated by") && error.contains("index=False"), "{error}");
     }
+}
+
+#[test]
+fn each_predecessor_may_have_a_delay_of_its_own() {
+    let head = "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n0,2,1,5,,\n";
+    let row = |cells: &str| {
+        let text = format!("{head}{cells}\n");
+        let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+        let mut written = Vec::new();
+        let mut writer = Writer::new(&mut written, &[OptionalColumn::After]).unwrap();
+        rows.iter().for_each(|row| writer.row(row).unwrap());
+        assert_eq!(read_rows(&written[..], "f.csv", 4).unwrap(), rows);
+        let row = rows[2].clone();
+        let of = |first: &After| row.stated_delay(first, &rows[first.row.index()]);
+        row.after.iter().map(|first| (first.row.0, of(first).map(|span| span.0))).collect::<Vec<_>>()
+    };
+    assert_eq!(row("0,3,2,5,1@0.5+0@20,"), [(0, Some(20_000)), (1, Some(500))]);
+    // `delay_ns` adds to all; without either, the app's delay holds.
+    assert_eq!(row("0,3,2,5,1@0.5+0,3"), [(0, Some(3_000)), (1, Some(3_500))]);
+    assert_eq!(row("0,3,2,5,1@0.5+0,"), [(0, None), (1, Some(500))]);
+    // The longer delay counts for a row that is named twice.
+    assert_eq!(row("0,3,2,5,1@1+1@2+1,"), [(1, Some(2_000))]);
+    // Within a host, a signal may take no time.
+    assert_eq!(row("0,1,2,5,0@0+1@0,"), [(0, Some(0)), (1, Some(0))]);
+    let fault =
+        |cells: &str| read_rows(format!("{head}{cells}\n").as_bytes(), "f.csv", 4).unwrap_err().to_string();
+    for wrong in ["1@", "1@x", "1@-1", "@5", "1@5@6", "1@0.0001", "1@9000000000000000"] {
+        let found = fault(&format!("0,3,2,5,0+{wrong},"));
+        assert!(
+            found.starts_with(&format!("f.csv:4: after: \"0+{wrong}\" does not name rows: see")),
+            "{found}"
+        );
+    }
+    let late = fault("0,3,2,5,0@2246400000000000,1");
+    assert!(late.contains("row 2 ends more than 26 days after the begin"), "{late}");
+}
+
+#[test]
+fn a_row_without_bytes_of_one_host_is_a_step() {
+    let head = "start_ns,src,dst,bytes,class,deadline_ns,coflow,after,delay_ns,path\n";
+    let read = |rows: &str| read_rows(format!("{head}{rows}").as_bytes(), "f.csv", 4);
+    let rows = read("0,0,1,5,,,,,,\n7,1,1,0,0,,,0,2.5,\n0,1,2,5,,,,1,,\n0,3,3,0,,,,0@1,,\n5,2,2,0,,,,,9,\n")
+        .unwrap();
+    assert_eq!(rows.iter().map(Row::is_step).collect::<Vec<_>>(), [false, true, false, true, true]);
+    let step = &rows[1];
+    assert_eq!((step.flow.start, step.flow.src, step.delay), (Time(7_000), HostId(1), Some(Span(2_500))));
+    // Before and after a step within its host no time passes, and `delay_ns` of a step is its duration.
+    assert_eq!(step.stated_delay(&step.after[0], &rows[0]), Some(Span::ZERO));
+    assert_eq!(rows[2].stated_delay(&rows[2].after[0], step), Some(Span::ZERO));
+    assert_eq!(rows[3].stated_delay(&rows[3].after[0], &rows[0]), Some(Span(1_000)));
+    // Between hosts it is the app's, where the list states none.
+    let far = read("0,0,1,5,,,,,,\n0,2,2,0,,,,0,9,\n").unwrap();
+    assert_eq!(far[1].stated_delay(&far[1].after[0], &far[0]), None);
+    // Readers of flows do not see steps.
+    let text = format!("{head}0,0,1,5,,,,,,\n7,1,1,0,0,,,0,2.5,\n0,1,2,6,,,,1,,\n");
+    let flows = super::read(text.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!(
+        flows.iter().map(|flow| (flow.id.0, flow.size)).collect::<Vec<_>>(),
+        [(0, Some(5)), (2, Some(6))]
+    );
+    let fault = |rows: &str| read(rows).unwrap_err().to_string();
+    for (cells, column) in [("3,,,", "class"), (",9,,", "deadline_ns"), (",,9,", "coflow")] {
+        let found = fault(&format!("0,1,1,0,{cells},,\n"));
+        assert!(found.starts_with(&format!("f.csv:2: {column}: the row is a step")), "{found}");
+    }
+    assert!(fault("0,1,1,0,,,,,,4\n").starts_with("f.csv:2: path: the row is a step"));
+    let elsewhere = fault("0,0,1,5,,,,,,\n0,1,1,0,,,,0,,\n0,2,3,5,,,,1,,\n");
+    assert!(elsewhere.contains("row 2 begins at host 2, but row 1 is a step of host 1"), "{elsewhere}");
+    let at_once = fault("0,0,1,5,,,,,,\n0,2,2,0,,,,0@0,,\n");
+    assert!(at_once.contains("row 1 begins at host 2 at once"), "{at_once}");
+    let day = 86_400_000_000_000_u64;
+    let late = fault(&format!("0,1,1,0,,,,,{},\n0,1,1,0,,,,0,{},\n", 20 * day, 7 * day));
+    assert!(late.contains("row 1 ends more than 26 days after the begin"), "{late}");
+    assert!(fault("0,1,1,0,,,,1,,\n0,1,1,0,,,,0,,\n").contains("row 0 depends on rows that depend on it"));
 }

@@ -17,7 +17,7 @@ use super::decimal;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows, Opening, Recording};
 use super::options::{Options, Start, Text};
 use crate::context::LATEST_START;
-use crate::flow_list::Row;
+use crate::flow_list::{After, Row};
 
 /// Maximum number of flows, and of flow records, in an import: less than 1 GiB of memory.
 pub(crate) const MAX_IMPORTED: usize = 8_000_000;
@@ -377,7 +377,7 @@ impl<'a> Collector<'a> {
                 .get(&place)
                 .map_or(Vec::new(), |others| others.iter().map(|&o| row_of[o]).collect());
             after.sort_unstable();
-            rows.push(held.row(id, Time(start), hosts, after));
+            rows.push(held.row(id, Time(start), hosts, &after));
         }
         Ok((rows, first_start))
     }
@@ -412,7 +412,7 @@ impl<'a> Collector<'a> {
 }
 
 impl StoredFlow {
-    fn row(self, id: FlowId, start: Time, hosts: &Hosts, after: Vec<FlowId>) -> Row {
+    fn row(self, id: FlowId, start: Time, hosts: &Hosts, after: &[FlowId]) -> Row {
         let flow = FlowSpec {
             id,
             src: hosts.of(self.src),
@@ -428,7 +428,7 @@ impl StoredFlow {
             weights: Weights::BEST_EFFORT,
             attained: 0,
         };
-        Row { flow, after, delay: None, path: None }
+        Row { flow, after: after.iter().copied().map(After::row).collect(), delay: None, path: None }
     }
 }
 

@@ -36,7 +36,8 @@ struct Bucket {
 impl SizeTable {
     /// Generates the table for the flows of a list, without those that never end.
     pub fn of(rows: &[Row], source: &str) -> Self {
-        let mut sizes: Vec<u64> = rows.iter().filter_map(|row| row.flow.size).collect();
+        let mut sizes: Vec<u64> =
+            rows.iter().filter(|row| !row.is_step()).filter_map(|row| row.flow.size).collect();
         sizes.sort_unstable();
         let each: Vec<Bucket> = sizes.chunk_by(|a, b| a == b).map(Bucket::of).collect();
         let distinct = each.len();

@@ -3,7 +3,7 @@
 use priolane_core::ids::CoflowId;
 
 use super::*;
-use crate::flow_list::{self, OptionalColumn, Row, Writer};
+use crate::flow_list::{self, After, OptionalColumn, Row, Writer};
 use crate::import::{self, Format, Options, Source};
 
 /// Nanoseconds, with three decimals unless all are zero.
@@ -14,7 +14,7 @@ fn ns(ps: u64) -> String {
 /// The cells of a column in a row, as the documentation of the format states them.
 fn cells(column: OptionalColumn, row: &Row) -> String {
     let flow = &row.flow;
-    let joined = || row.after.iter().map(|id| id.0.to_string()).collect::<Vec<_>>().join("+");
+    let joined = || row.after.iter().map(named).collect::<Vec<_>>().join("+");
     match column {
         OptionalColumn::Class => flow.class.to_string(),
         OptionalColumn::Group => flow.group.to_string(),
@@ -24,6 +24,12 @@ fn cells(column: OptionalColumn, row: &Row) -> String {
             format!("{},{}", joined(), row.delay.map_or(String::new(), |delay| ns(delay.0)))
         }
     }
+}
+
+/// A row that another depends on, with its delay.
+fn named(after: &After) -> String {
+    let delay = after.delay.map_or(String::new(), |delay| format!("@{}", ns(delay.0)));
+    format!("{}{delay}", after.row.0)
 }
 
 fn drawn(id: u32, stream: &mut Stream) -> Row {
@@ -42,9 +48,11 @@ fn drawn(id: u32, stream: &mut Stream) -> Row {
     };
     // What others wait for ends: rows 0 to 2 have a size.
     let size = if id <= 2 { Some(size.unwrap_or(5)) } else { size };
+    let delay = (stream.below(2) == 0).then(|| Span(1 + stream.below(4_000)));
+    let own = After { row: FlowId(0), delay };
     Row {
         flow: FlowSpec { size, ..flow },
-        after: if waits { vec![FlowId(0), FlowId(2)] } else { Vec::new() },
+        after: if waits { vec![own, After::row(FlowId(2))] } else { Vec::new() },
         delay: (waits && stream.below(2) == 0).then(|| Span(1 + stream.below(4_000))),
         path: None,
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use priolane_core::sizes::Interpolation;
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 
 use super::*;
 use crate::query::{Pauses, Query};
@@ -48,19 +48,14 @@ fn a_request_follows_when_all_have_answered_and_not_after_the_end() {
             // All answers of the request before.
             let expected = (number > 0).then(|| FlowDependency {
                 flow: FlowId(query),
-                after: vec![FlowId(first - 2), FlowId(first - 1)],
-                delay: Span::from_ms(1),
+                after: Predecessor::flows([FlowId(first - 2), FlowId(first - 1)], Span::from_ms(1)),
                 until: Some(END),
             });
             assert_eq!(wait(query), expected);
             let answer = query + 2;
             assert_eq!(flows.at(answer as usize).dst, HostId(3));
-            let think = Span::from_us(5);
-            let after = vec![FlowId(query)];
-            assert_eq!(
-                wait(answer),
-                Some(FlowDependency { flow: FlowId(answer), after, delay: think, until: None })
-            );
+            let after = Predecessor::flows([FlowId(query)], Span::from_us(5));
+            assert_eq!(wait(answer), Some(FlowDependency { flow: FlowId(answer), after, until: None }));
         }
     }
 }

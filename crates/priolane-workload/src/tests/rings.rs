@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use priolane_core::ids::CoflowId;
+use priolane_sim::dependencies::Work;
 
 use super::*;
 
@@ -25,11 +26,12 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
     assert_eq!((flows.len(), waits.len()), (24, 21));
     let by_id: BTreeMap<FlowId, FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
     for wait in &waits {
-        let (flow, before) = (by_id[&wait.flow], by_id[&wait.after[0]]);
+        let Work::Flow(first) = wait.after[0].work else { panic!("a ring has no steps") };
+        let (flow, before) = (by_id[&wait.flow], by_id[&first]);
         // A worker depends only on flows that it received itself, so no notification between hosts is needed.
         assert_eq!((wait.after.len(), before.dst), (1, flow.src));
         let same = before.coflow == flow.coflow;
-        assert_eq!(wait.delay, if same { Span::ZERO } else { Span::from_us(500) });
+        assert_eq!(wait.after[0].delay, if same { Span::ZERO } else { Span::from_us(500) });
         assert_eq!(wait.until.is_some(), !same);
         // It forwards the part that it received; an iteration begins with its own part.
         assert!(!same || before.size == flow.size, "{before:?} {flow:?}");

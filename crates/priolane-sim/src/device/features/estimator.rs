@@ -10,7 +10,9 @@ use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
-use super::host_feature::{Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, TransportCommand};
+use super::host_feature::{
+    Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, OnScheduled, TransportCommand,
+};
 use crate::device::messages::{ScheduledReport, ThresholdUpdate};
 use crate::model::scenario::{Adaptation, Scenario};
 
@@ -80,11 +82,10 @@ impl HostFeature for ThresholdEstimator {
         }
     }
 
-    fn on_message(&mut self, message: HostMessage) -> Option<Time> {
+    fn on_message(&mut self, message: HostMessage, _scheduled: OnScheduled) {
         if let HostMessage::Thresholds(ThresholdUpdate { at, thresholds }) = message {
             self.updates.push_back((*at, Arc::clone(thresholds)));
         }
-        None
     }
 
     fn next_deadline(&self) -> Deadline {

@@ -53,6 +53,9 @@ pub(crate) enum FlowEvent<'a> {
     Completed(&'a FlowReport),
 }
 
+/// Receives dependent flows and their starts, once these are known.
+pub(crate) type OnScheduled<'a> = &'a mut dyn FnMut(FlowId, Time);
+
 /// A control message to a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HostMessage<'a> {
@@ -126,10 +129,9 @@ pub(crate) trait HostFeature: Debug + Send {
         AbortedFlow::Scheduled
     }
 
-    /// Handles a message in flight to this host. Returns the start of the dependent flow, if it is now known.
-    fn on_message(&mut self, message: HostMessage) -> Option<Time> {
-        let _ = message;
-        None
+    /// Handles a message in flight to this host, and calls `scheduled` with each dependent flow whose start is now known.
+    fn on_message(&mut self, message: HostMessage, scheduled: OnScheduled) {
+        let _ = (message, scheduled);
     }
 
     /// Returns when to call [`Self::on_timer`].

@@ -13,7 +13,7 @@ use admission::AdmissionControl;
 use dependencies::DependencyTracker;
 use estimator::ThresholdEstimator;
 pub(crate) use host_feature::{
-    AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, StartDecision,
+    AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, OnScheduled, StartDecision,
     TransportCommand,
 };
 use virtual_machines::VirtualMachines;

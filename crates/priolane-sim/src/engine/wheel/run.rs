@@ -98,7 +98,7 @@ fn deliver_thresholds<B: Body>(
         for host in 0..sink.hosts {
             sink.node = NodeId(host);
             let (group, i) = network.at(NodeId(host));
-            group.on_message(i, HostMessage::Thresholds(&update));
+            group.on_message(i, HostMessage::Thresholds(&update), &mut |_, _| ());
             sink.wake_at(update.at, Wake::local(Kind::Control));
         }
     }

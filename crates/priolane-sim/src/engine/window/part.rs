@@ -82,7 +82,7 @@ impl<B: Body> Part<B> {
             for update in updates {
                 for &host in &self.hosts {
                     let (group, i) = self.network.at(host);
-                    group.on_message(i, HostMessage::Thresholds(&update));
+                    group.on_message(i, HostMessage::Thresholds(&update), &mut |_, _| ());
                     self.sink.wake(host, update.at);
                 }
             }

@@ -4,6 +4,8 @@ use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::port::pfc::PAUSABLE_CLASSES;
 use priolane_core::units::Span;
 
+use crate::model::dependencies::StepId;
+
 /// A violated invariant of a [`super::ScenarioSpec`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
@@ -74,6 +76,14 @@ pub enum ScenarioError {
         /// The mistake.
         problem: DependencyProblem,
     },
+    /// The dependencies of a step are wrong.
+    #[error("the dependency of step {}: {problem}", step.0)]
+    Step {
+        /// The step.
+        step: StepId,
+        /// The mistake.
+        problem: DependencyProblem,
+    },
     /// Control messages are out of order.
     #[error("control message {place} is earlier than the previous one: sort them by time")]
     ControlOrder {
@@ -127,17 +137,17 @@ pub enum ScenarioError {
 /// An error in a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DependencyProblem {
-    /// The flow, or one that it depends on, does not exist.
-    #[error("it names a flow that does not exist")]
+    /// The flow, or work that it depends on, does not exist.
+    #[error("it names a flow or step that does not exist")]
     NoFlow,
     /// It is out of order, or the second dependency of its flow.
     #[error("it is out of order or repeated: sort dependencies by flow, one for each flow")]
     Order,
-    /// It depends on no flow.
-    #[error("the dependency names no flow: name one, or remove the dependency")]
+    /// It depends on nothing.
+    #[error("the dependency names nothing: name a flow, or remove the dependency")]
     Empty,
-    /// It names a flow twice.
-    #[error("it names a flow twice")]
+    /// It names a flow or a step twice.
+    #[error("it names a flow or a step twice")]
     Twice,
     /// It depends on an endless flow.
     #[error("it names a flow that never ends")]
@@ -145,6 +155,15 @@ pub enum DependencyProblem {
     /// Its signal between two hosts takes no time.
     #[error("a signal between two hosts needs a delay above zero")]
     NoDelay,
+    /// Its host does not exist.
+    #[error("its host is not in the topology")]
+    NoHost,
+    /// It depends on a step of another host.
+    #[error("it names a step of another host: only flows connect hosts")]
+    OtherHost,
+    /// It depends on a step that waits for nothing.
+    #[error("it names a step whose end is known: state a start instead")]
+    Known,
     /// It depends on itself, directly or indirectly.
     #[error("it depends on itself")]
     Circle,

@@ -13,7 +13,7 @@ pub use priolane_core::send_jitter::SendJitter;
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 
-use crate::model::dependencies::{FlowDependency, least_delay};
+use crate::model::dependencies::{FlowDependency, Step, least_delay};
 use crate::model::outage::Outages;
 use crate::model::topology::{Link, Topology};
 
@@ -128,6 +128,8 @@ pub struct ScenarioSpec {
     pub flows: FlowList,
     /// Flow dependencies, sorted by flow, at most one per flow, without cycles.
     pub waits: Vec<FlowDependency>,
+    /// Steps of hosts, without cycles. Nothing waits for a step that waits for nothing, since its end is known.
+    pub steps: Vec<Step>,
     /// The failures.
     pub outages: Outages,
     /// Control messages, sorted by time.
@@ -242,6 +244,7 @@ impl ScenarioSpec {
             measuring: MeasurementError::default(),
             flows,
             waits: Vec::new(),
+            steps: Vec::new(),
             outages: Outages::default(),
             controls: Vec::new(),
             adaptation: None,
@@ -262,7 +265,7 @@ impl ScenarioSpec {
     /// engine is longer.
     pub fn lookahead(&self) -> Span {
         let packets = self.topology.lookahead(&self.frame);
-        least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))
+        least_delay(&self.waits, &self.steps, &self.flows).map_or(packets, |news| news.min(packets))
     }
 
     /// Returns the context of the switch port of `link`.

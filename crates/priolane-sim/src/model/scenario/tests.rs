@@ -12,6 +12,7 @@ use priolane_core::transport::{Controller, new_reno, window};
 use priolane_core::units::{Rate, Time};
 
 use super::*;
+use crate::model::dependencies::{FlowDependency, Step};
 use crate::model::topology::{LinkSpec, SingleSwitch};
 
 /// Two flows between three hosts, of which the second depends on the first.
@@ -19,8 +20,7 @@ fn scenario() -> ScenarioSpec {
     let host_link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
     let topology = SingleSwitch { hosts: 3, host_link }.build().unwrap();
     let fifo = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: Buffer::UNLIMITED };
-    let after_first =
-        FlowDependency { flow: FlowId(1), after: vec![FlowId(0)], delay: Span::from_us(5), until: None };
+    let after_first = FlowDependency { flow: FlowId(1), after: after(&[0]), until: None };
     let transport = Transport::Window {
         window: window::Config::new(Frame::ETHERNET),
         controller: Controller::NewReno(new_reno::Config { init_window: None }),
@@ -45,6 +45,11 @@ fn flow(id: u32, (src, dst): (u16, u16)) -> FlowSpec {
         start: Time(u64::from(id)),
         ..FlowSpec::new(FlowId(id), (HostId(src), HostId(dst)), Some(1_000))
     }
+}
+
+/// What waits for these flows, 5 us after each.
+fn after(flows: &[u32]) -> Vec<Predecessor> {
+    Predecessor::flows(flows.iter().copied().map(FlowId), Span::from_us(5))
 }
 
 fn refused(break_it: impl FnOnce(&mut ScenarioSpec)) -> ScenarioError {
@@ -135,25 +140,64 @@ fn flows_are_sorted_by_start_named_by_place_and_join_hosts() {
 fn each_flow_waits_once_for_other_flows_that_end() {
     assert_eq!(dependency(|s| s.waits.push(s.waits[0].clone())), DependencyProblem::Order);
     assert_eq!(dependency(|s| s.waits[0].after.clear()), DependencyProblem::Empty);
-    assert_eq!(dependency(|s| s.waits[0].after.push(FlowId(0))), DependencyProblem::Twice);
-    assert_eq!(dependency(|s| s.waits[0].after.push(FlowId(7))), DependencyProblem::NoFlow);
+    assert_eq!(dependency(|s| s.waits[0].after.extend(after(&[0]))), DependencyProblem::Twice);
+    assert_eq!(dependency(|s| s.waits[0].after.extend(after(&[7]))), DependencyProblem::NoFlow);
     assert_eq!(dependency(|s| s.flows.edit(0, |flow| flow.size = None)), DependencyProblem::Endless);
-    assert_eq!(dependency(|s| s.waits[0].delay = Span::ZERO), DependencyProblem::NoDelay);
+    assert_eq!(dependency(|s| s.waits[0].after[0].delay = Span::ZERO), DependencyProblem::NoDelay);
     // A signal within host 2 may take no time.
     let mut within = scenario();
     within.flows.edit(0, |flow| flow.dst = HostId(2));
-    within.waits[0].delay = Span::ZERO;
+    within.waits[0].after[0].delay = Span::ZERO;
     within.stop = Stop::At(Time(1 << 40));
     assert!(within.build().is_ok());
 }
 
 #[test]
 fn no_flow_waits_for_itself() {
-    assert_eq!(dependency(|s| s.waits[0].after = vec![FlowId(1)]), DependencyProblem::Circle);
-    let back =
-        FlowDependency { flow: FlowId(0), after: vec![FlowId(1)], delay: Span::from_us(5), until: None };
+    assert_eq!(dependency(|s| s.waits[0].after = after(&[1])), DependencyProblem::Circle);
+    let back = FlowDependency { flow: FlowId(0), after: after(&[1]), until: None };
     let both = refused(|s| s.waits.insert(0, back));
     assert_eq!(both, ScenarioError::Dependency { flow: FlowId(0), problem: DependencyProblem::Circle });
+}
+
+#[test]
+fn steps_wait_for_flows_and_for_steps_of_their_own_host() {
+    let of_step = |work| Predecessor { work: Work::Step(StepId(work)), delay: Span::ZERO };
+    let step = |host, after| Step {
+        group: 0,
+        host: HostId(host),
+        start: Time::ZERO,
+        takes: Span::from_us(3),
+        after,
+    };
+    let with = |steps: Vec<Step>| {
+        let mut scenario = scenario();
+        scenario.waits[0].after = vec![of_step(0)];
+        scenario.steps = steps;
+        scenario.build().map(|_| ())
+    };
+    // Flow 0 ends at host 1, flow 1 begins at host 2.
+    assert_eq!(with(vec![step(2, after(&[0]))]), Ok(()));
+    let problem = |number, problem| Err(ScenarioError::Step { step: StepId(number), problem });
+    // The end of a step that waits for nothing is known: nothing waits for it.
+    let known = ScenarioError::Dependency { flow: FlowId(1), problem: DependencyProblem::Known };
+    assert_eq!(with(vec![step(2, vec![])]), Err(known));
+    assert_eq!(with(vec![step(2, after(&[0])), step(1, vec![])]), Ok(()));
+    assert_eq!(with(vec![step(3, after(&[0]))]), problem(0, DependencyProblem::NoHost));
+    // Flow 1 waits for the step, and the step for flow 1: the flow is named.
+    let both = ScenarioError::Dependency { flow: FlowId(1), problem: DependencyProblem::Circle };
+    assert_eq!(with(vec![step(2, after(&[1]))]), Err(both));
+    assert_eq!(with(vec![step(2, after(&[9]))]), problem(0, DependencyProblem::NoFlow));
+    assert_eq!(with(vec![step(2, vec![of_step(1)])]), problem(0, DependencyProblem::NoFlow));
+    let on_each_other = vec![step(2, after(&[0])), step(2, vec![of_step(2)]), step(2, vec![of_step(1)])];
+    assert_eq!(with(on_each_other), problem(1, DependencyProblem::Circle));
+    let elsewhere = vec![step(2, after(&[0])), step(1, vec![of_step(0)])];
+    assert_eq!(with(elsewhere), problem(1, DependencyProblem::OtherHost));
+    let flow_elsewhere = with(vec![step(1, after(&[0]))]);
+    let expected = ScenarioError::Dependency { flow: FlowId(1), problem: DependencyProblem::OtherHost };
+    assert_eq!(flow_elsewhere, Err(expected));
+    let no_time = vec![step(2, Predecessor::flows([FlowId(0)], Span::ZERO))];
+    assert_eq!(with(no_time), problem(0, DependencyProblem::NoDelay));
 }
 
 #[test]

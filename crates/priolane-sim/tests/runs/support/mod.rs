@@ -27,7 +27,7 @@ use priolane_core::transport::{
     Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
 };
 use priolane_core::units::{Limit, Rate, Span, Time};
-use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::dependencies::{FlowDependency, Predecessor};
 use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Awaited, Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
@@ -458,7 +458,7 @@ impl Draw {
             after.dedup();
             let delay = self.pick(&[Span(400_003), Span::from_us(3), Span::from_us(120)]);
             let until = self.pick(&[None, None, None, Some(Time(3_000_000_000))]);
-            waits.push(FlowDependency { flow: FlowId(flow), after, delay, until });
+            waits.push(FlowDependency { flow: FlowId(flow), after: Predecessor::flows(after, delay), until });
         }
         waits
     }
