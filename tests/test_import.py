@@ -126,3 +126,69 @@ def test_what_cannot_be_written_is_exit_1(tmp_path: Path, capsys: pytest.Capture
     command = ["import", "yaps", str(SAMPLES / "yaps_nine.txt"), "-o", str(tmp_path / "file" / "out.csv")]
     assert main(command) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+SCHEDULE = """num_ranks 3
+rank 0 {
+a: calc 50000
+s: send 100000b to 1
+s requires a
+}
+rank 1 {
+r: recv 100000b from 0
+c: calc 20000
+c requires r
+s: send 5000b to 2
+s requires c
+}
+rank 2 {
+r: recv 5000b from 1
+}
+"""
+
+JOB = """title = "A job"
+schemes = ["dctcp"]
+seeds = 1
+time = { flows = 2 }
+topology = { kind = "single_switch", hosts = 8, host_link = { rate = "10Gbps", delay = "1us" } }
+metrics.classes = { job = { group = "job" } }
+group = [{ name = "job", hosts = "*", app = "flows", list = "job.csv" }]
+"""
+
+
+def test_a_schedule_becomes_a_job_with_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.goal").write_text(SCHEDULE)
+    out = tmp_path / "job.csv"
+    command = ["import", "goal", str(tmp_path / "job.goal"), "-o", str(out), "--hosts", "8"]
+    assert main([*command, "--place", "round_robin", "--rack", "4"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 ranks: 2 sends, 2 receives, 2 computations, 0 collectives; 2 steps beside the flows" in shown
+    assert "the job takes 7e-05 s if messages take no time" in shown
+    # Ranks 0, 1 and 2 are on hosts 0, 4 and 1.
+    rows = ["0,0,0,0,,50000", "0,0,4,100000,0,", "0,4,4,0,1,20000", "0,4,1,5000,2,"]
+    assert out.read_text() == "\n".join(["start_ns,src,dst,bytes,after,delay_ns", *rows, ""])
+    assert (tmp_path / "job.hosts.csv").read_text() == "name,host\n0,0\n1,4\n2,1\n"
+    (tmp_path / "x.toml").write_text(JOB)
+    results = priolane.run(tmp_path / "x.toml", tmp_path / "runs")
+    record = results.records[results.runs[0].id]
+    job = record["jobs"]["job"]
+    # 105 kB take at least 84 us at 10 Gbit/s; the handshakes and links add some microseconds.
+    assert 0.070 + 0.084 < job["time_s"] * 1e3 < 0.070 + 0.120
+    assert job["time_s"] - job["exposed_s"] == pytest.approx(70e-6, abs=1e-15)
+    assert job["ranks"] == 3
+
+
+def test_orders_of_ranks_that_make_no_sense_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.goal").write_text(SCHEDULE)
+    command = ["import", "auto", str(tmp_path / "job.goal"), "-o", str(tmp_path / "job.csv")]
+    for flags, said in [
+        (["--place", "round_robin"], "--rack with the hosts of a rack"),
+        (["--place", "packed", "--seed", "2"], "--rack is for round_robin, and --seed for random"),
+        (["--place", "alphabetical"], "packed, round_robin or random"),
+        (["--collectives", "ring"], "--collectives has no meaning for the format goal"),
+        (["--start", "5ms"], "--start and --spread have no meaning for a job"),
+        (["--hosts", "4", "--first", "4"], "--first 4 leaves none of them"),
+    ]:
+        assert main([*command, *flags]) == 2
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "job.csv").exists()

@@ -14,6 +14,7 @@ _PS_PER_S = 1e12
 # The options of flow lists.
 _PATHS = ("file", "out", "topology", "sizes")
 _PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling", "from", "until")
+_OF_JOBS = ("place", "rack", "seed", "first", "collectives")
 # Formats of files that are no flow lists, and what imports them.
 _OTHERS: dict[str, ModuleType] = {
     "sizes": import_sizes,
@@ -21,6 +22,18 @@ _OTHERS: dict[str, ModuleType] = {
     "switch": import_switch,
 }
 _COUNT = arguments.whole(1, 2**32 - 1)
+# What may be missing in a job, by the member of its report.
+_LACKS = {
+    "local": "messages between ranks of one host, which take no time",
+    "unmatched_sends": "sends without a receive: flows that nothing waits for",
+    "unmatched_receives": "receives without a send, which wait for no message",
+    "any_source": "receives from any rank or with any tag, matched in the order of the file",
+    "unequal_bytes": "messages whose receive states other bytes; those of the send count",
+    "empty_messages": "messages without bytes, sent as one byte",
+    "overlapping": "computations that wait for nothing, and overlap with others of their rank and cpu",
+    "untimed": "computations without a duration, which take no time",
+    "missing_dependencies": "dependencies on nodes that the trace does not have, dropped",
+}
 # A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
@@ -51,6 +64,15 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--from", metavar="TIME", help="logs: the first start that is listed, on the log's clock")
     command.add_argument("--until", metavar="TIME", help="logs: where the list ends, on the log's clock")
+    command.add_argument("--place", metavar="ORDER", help="jobs: hosts of ranks: packed (default), round_robin, random")
+    command.add_argument("--rack", type=_COUNT, metavar="N", help="jobs: hosts of a rack, for --place round_robin")
+    command.add_argument(
+        "--seed", type=_COUNT, metavar="N", help="jobs: the seed of --place random; fct: of the run (default: 1)"
+    )
+    command.add_argument("--first", type=_COUNT, metavar="N", help="jobs: hosts in this order that other jobs have")
+    command.add_argument(
+        "--collectives", metavar="NAME", help="chakra: ring (default), tree or halving_doubling for all-reduces"
+    )
     for other in _OTHERS.values():
         other.add(command)
     command.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -81,7 +103,7 @@ def execute(chosen: argparse.Namespace) -> int:
 def _refuse_foreign(chosen: argparse.Namespace) -> None:
     """Raises `InputError` for an option that has no meaning for the format."""
     own = {name: set(other.OPTIONS) for name, other in _OTHERS.items()}
-    flows = set(_PATHS + _PLAIN) - {"file", "format", "out"}
+    flows = set(_PATHS + _PLAIN + _OF_JOBS) - {"file", "format", "out"}
     meant = own.get(chosen.format, flows)
     for option in sorted(flows.union(*own.values()) - meant):
         if getattr(chosen, option) is not None:
@@ -93,7 +115,7 @@ def _refuse_foreign(chosen: argparse.Namespace) -> None:
 
 def _request(chosen: argparse.Namespace) -> dict[str, Any]:
     paths = {key: str(value) for key in _PATHS if (value := getattr(chosen, key))}
-    return paths | {key: value for key in _PLAIN if (value := getattr(chosen, key)) is not None}
+    return paths | {key: value for key in _PLAIN + _OF_JOBS if (value := getattr(chosen, key)) is not None}
 
 
 def _present(report: dict[str, Any]) -> None:
@@ -104,6 +126,8 @@ def _present(report: dict[str, Any]) -> None:
     )
     for dropped in report["dropped"]:
         show.line(f"dropped {dropped['count']}: {dropped['reason']} ({dropped['bytes']} bytes)")
+    if "job" in report:
+        _present_job(report["job"])
     show.line(
         f"instants of starts: {report['instants']}, within {report['span_ps'] / _PS_PER_S:.9g} s; "
         f"the first was {report['first_start_s']} s on the file's clock"
@@ -128,6 +152,17 @@ def _present(report: dict[str, Any]) -> None:
     for name, path in report["outputs"].items():
         if path is not None:
             show.line(f"{name:8} {path}")
+
+
+def _present_job(job: dict[str, Any]) -> None:
+    show.line(
+        f"{job['ranks']} ranks: {job['sends']} sends, {job['receives']} receives, {job['computations']} computations, "
+        f"{job['collectives']} collectives; {job['steps']} steps beside the flows"
+    )
+    show.line(f"the job takes {job['compute_ps'] / _PS_PER_S:.9g} s if messages take no time")
+    for name, meaning in _LACKS.items():
+        if job[name]:
+            show.line(f"{job[name]} {meaning}")
 
 
 def _present_recording(report: dict[str, Any]) -> None:

@@ -22,7 +22,6 @@ _BOUNDS = {"below", "above", "from", "to"}
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments that only results have."""
     command.add_argument("--scheme", metavar="NAME", help="fct: the scheme that the file has results of")
-    command.add_argument("--seed", type=int, metavar="N", help="fct: the seed of the run (default: 1)")
     command.add_argument(
         "--like", metavar="DIR", help="fct: results of the same experiment, whose size classes are taken"
     )

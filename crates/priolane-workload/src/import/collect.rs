@@ -293,6 +293,7 @@ impl<'a> Collector<'a> {
             spread_ps: self.options.spread.map_or(0, |span| span.0),
             recording: self.recording,
             notes: self.notes,
+            job: None,
         })
     }
 

@@ -18,6 +18,8 @@ use super::format::Format;
 use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
 use super::instant::instant;
+use super::job::{self, Algorithm, Order, Placement};
+use super::leftovers;
 use super::options::{Options, Start};
 use super::pending::{Failure, Pending};
 use super::read::{Source, read};
@@ -73,6 +75,21 @@ pub struct Request {
     /// The start of a log from which on flows are not listed.
     #[serde(default)]
     pub until: Option<String>,
+    /// The order in which hosts get the ranks of a job: `packed`, `round_robin` or `random`.
+    #[serde(default)]
+    pub place: Option<String>,
+    /// Number of hosts, from the first in this order on, that other jobs have.
+    #[serde(default)]
+    pub first: Option<u32>,
+    /// Hosts of a rack, for `round_robin`.
+    #[serde(default)]
+    pub rack: Option<u32>,
+    /// Seed of `random`.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// The algorithm of a job's collectives: `ring`, `tree` or `halving_doubling`.
+    #[serde(default)]
+    pub collectives: Option<String>,
 }
 
 /// Imports a file and writes the requested files.
@@ -91,7 +108,10 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     let network = request.topology.as_deref().map(|path| network(path, request.bond)).transpose()?;
     let shown = request.file.display().to_string();
     let source = Source { file: &shown, format, network: network.as_ref() };
-    let (imported, guess) = read(BufReader::new(open(&request.file, &shown)?), source, &options)?;
+    let (imported, guess) = match format {
+        Some(Format::Chakra) => job::read_chakra(&request.file, &options)?,
+        _ => read(BufReader::new(open(&request.file, &shown)?), source, &options)?,
+    };
     let mut report = Report::new(&shown, &guess, &imported);
     report.sha256 = earlier.kept();
     if request.sizes.is_some() && imported.rows.iter().all(|row| row.flow.size.is_none()) {
@@ -170,6 +190,40 @@ fn options(request: &Request) -> Result<Options, InputError> {
         sampling: within("--sampling", request.sampling, (1, u32::MAX))?,
         from: clock("--from", request.from.as_deref())?,
         until: clock("--until", request.until.as_deref())?,
+        placement: placement(request)?,
+        collectives: request.collectives.as_deref().map(algorithm).transpose()?,
+    })
+}
+
+fn placement(request: &Request) -> Result<Option<Placement>, InputError> {
+    let Request { place, first, rack, seed, .. } = request;
+    let bad = |flag: &str, what: &str, fix: &str| InputError::new(flag, None, "", what, fix);
+    let order = match (place.as_deref().unwrap_or("packed"), rack, seed) {
+        ("packed", None, None) => Order::Packed,
+        ("round_robin", Some(rack), None) if *rack > 0 => Order::RoundRobin { rack: *rack },
+        ("round_robin", _, None) => {
+            return Err(bad(
+                "--place",
+                "round_robin goes from rack to rack",
+                "--rack with the hosts of a rack, such as 16",
+            ));
+        }
+        ("random", None, seed) => Order::Random { seed: seed.unwrap_or(1) },
+        ("packed" | "round_robin" | "random", ..) => {
+            let what = "--rack is for round_robin, and --seed for random";
+            return Err(bad("--place", what, "the order that these are for"));
+        }
+        _ => return Err(bad("--place", "unknown order", "packed, round_robin or random")),
+    };
+    let is_stated = place.is_some() || first.is_some() || rack.is_some() || seed.is_some();
+    Ok(is_stated.then_some(Placement { order, first: first.unwrap_or(0) }))
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, InputError> {
+    let known = Algorithm::ALL.into_iter().find(|(known, _)| *known == name);
+    known.map(|(_, algorithm)| algorithm).ok_or_else(|| {
+        let what = format!("unknown algorithm {name:?}");
+        InputError::new("--collectives", None, "", what, "ring, tree or halving_doubling")
     })
 }
 

@@ -27,6 +27,10 @@ pub enum Format {
     Sflow,
     /// Packets of a capture, printed by tshark.
     Tshark,
+    /// Schedules of LogGOPSim.
+    Goal,
+    /// Execution traces of Chakra, one file a rank.
+    Chakra,
 }
 
 /// An option that some formats need from the user.
@@ -46,11 +50,15 @@ pub(super) enum ImportOption {
     From,
     /// `--until`.
     Until,
+    /// `--place`.
+    Place,
+    /// `--collectives`.
+    Collectives,
 }
 
 impl Format {
     /// All formats, in the order in which they are shown.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Hpcc,
         Self::Htsim,
         Self::HtsimUs,
@@ -63,6 +71,8 @@ impl Format {
         Self::Goflow2,
         Self::Sflow,
         Self::Tshark,
+        Self::Goal,
+        Self::Chakra,
     ];
 
     /// Returns its name on the command line.
@@ -80,6 +90,8 @@ impl Format {
             Self::Goflow2 => "goflow2",
             Self::Sflow => "sflow",
             Self::Tshark => "tshark",
+            Self::Goal => "goal",
+            Self::Chakra => "chakra",
         }
     }
 
@@ -106,6 +118,10 @@ impl Format {
                 "sampled packets as sflowtool -L prints them, below a header with the fields; --gap"
             }
             Self::Tshark => "packets of a capture as tshark -T fields -E header=y prints them; --gap",
+            Self::Goal => "schedule (.goal) of LogGOPSim: ranks that compute, send and receive; --place",
+            Self::Chakra => {
+                "execution traces of ASTRA-sim, FILE.0.et, FILE.1.et and so on; --place, --collectives"
+            }
         }
     }
 
@@ -128,6 +144,8 @@ impl Format {
             ImportOption::Gap => self.is_log() && self != Self::Zeek,
             ImportOption::Sampling => matches!(self, Self::Nfdump | Self::Goflow2),
             ImportOption::From | ImportOption::Until => self.is_log(),
+            ImportOption::Place => matches!(self, Self::Goal | Self::Chakra),
+            ImportOption::Collectives => self == Self::Chakra,
         }
     }
 }

@@ -55,6 +55,9 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     if vpc::is_record(first) {
         return found(Format::Vpc, "an action and a log status");
     }
+    if lines.iter().any(|line| line.starts_with("num_ranks ")) {
+        return found(Format::Goal, "`num_ranks`");
+    }
     if first.starts_with("Nodes") {
         return Ok(htsim(&lines));
     }

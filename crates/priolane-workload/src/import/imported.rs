@@ -3,6 +3,7 @@
 use priolane_core::ids::HostId;
 use serde::Serialize;
 
+use super::job::JobReport;
 use crate::flow_list::Row;
 
 /// An imported list and its statistics.
@@ -35,6 +36,8 @@ pub struct ImportedFlows {
     pub spread_ps: u64,
     /// Other notes for the user.
     pub notes: Vec<String>,
+    /// What became of a job; `None` for other flows.
+    pub job: Option<JobReport>,
 }
 
 /// The properties of a recording that are less exact than in the network.

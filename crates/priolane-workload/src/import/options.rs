@@ -6,6 +6,7 @@ use priolane_core::units::{Span, Time};
 use priolane_source::csv::Lines;
 
 use super::format::ImportOption;
+use super::job::{Algorithm, Placement};
 
 /// The lines of the imported text.
 pub(super) type Text<'a> = Lines<&'a mut dyn BufRead>;
@@ -40,6 +41,10 @@ pub struct Options {
     pub from: Option<u128>,
     /// The start from which on flows are not listed, on the clock of a log, in picoseconds; default: none.
     pub until: Option<u128>,
+    /// The hosts of a job's ranks; default by number.
+    pub placement: Option<Placement>,
+    /// The algorithm of a job's collectives; default a ring.
+    pub collectives: Option<Algorithm>,
 }
 
 impl Default for Options {
@@ -55,6 +60,8 @@ impl Default for Options {
             sampling: None,
             from: None,
             until: None,
+            placement: None,
+            collectives: None,
         }
     }
 }
@@ -69,6 +76,8 @@ impl Options {
             self.sampling.map(|_| ImportOption::Sampling),
             self.from.map(|_| ImportOption::From),
             self.until.map(|_| ImportOption::Until),
+            self.placement.map(|_| ImportOption::Place),
+            self.collectives.map(|_| ImportOption::Collectives),
         ];
         turned.into_iter().flatten()
     }

@@ -11,7 +11,7 @@ use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
 use super::imported::ImportedFlows;
 use super::options::Options;
-use super::{aequitas, binary, coflow, goflow2, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
+use super::{aequitas, binary, coflow, goflow2, hpcc, htsim, job, nfdump, sflow, tshark, vpc, yaps, zeek};
 
 /// A text to import.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +62,8 @@ pub fn read(
         Format::Goflow2 => goflow2::read(&mut lines, &mut into)?,
         Format::Sflow => sflow::read(&mut lines, &mut into)?,
         Format::Tshark => tshark::read(&mut lines, &mut into)?,
+        Format::Goal => return Ok((job::read_goal(&mut lines, options)?, guess)),
+        Format::Chakra => return Err(job::not_one_text(source.file)),
     }
     Ok((into.finish(&lines)?, guess))
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::guess::Guess;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows};
+use super::job::JobReport;
 use super::replaced::Digests;
 
 /// A size table generated from the list.
@@ -82,6 +83,9 @@ pub struct Report {
     pub spread_ps: u64,
     /// Other notes.
     pub notes: Vec<String>,
+    /// What became of a job; absent for other flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobReport>,
     /// The size table, if one was requested.
     pub sizes: Option<SizesReport>,
     /// The files written.
@@ -92,8 +96,8 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(file: &str, guess: &Guess, imported: &ImportedFlows) -> Self {
-        let flows = imported.rows.iter().map(|row| &row.flow);
-        let free = imported.rows.iter().filter(|row| row.after.is_empty()).map(|row| row.flow.start);
+        let flows = || imported.rows.iter().filter(|row| !row.is_step());
+        let free = flows().filter(|row| row.after.is_empty()).map(|row| row.flow.start);
         let ends = (free.clone().min(), free.clone().max());
         let span_ps = if let (Some(first), Some(last)) = ends { last.0 - first.0 } else { 0 };
         let mut starts: Vec<_> = free.collect();
@@ -103,14 +107,14 @@ impl Report {
             format: guess.format.name(),
             guessed_from: guess.from,
             rows: imported.read,
-            flows: imported.rows.len() as u64,
+            flows: flows().count() as u64,
             merged: imported.merged,
             dropped: imported.dropped.clone(),
-            bytes: flows.map(|flow| u128::from(flow.size.unwrap_or(0))).sum(),
+            bytes: flows().map(|row| u128::from(row.flow.size.unwrap_or(0))).sum(),
             first_start_s: seconds(imported.first_start_ps),
             span_ps,
             instants: starts.len() as u64,
-            waiting: imported.rows.iter().filter(|row| !row.after.is_empty()).count() as u64,
+            waiting: flows().filter(|row| !row.after.is_empty()).count() as u64,
             hosts: imported.hosts,
             names: imported.names.len() as u64,
             fold: imported.fold,
@@ -121,6 +125,7 @@ impl Report {
             tick_ps: imported.tick_ps,
             spread_ps: imported.spread_ps,
             notes: imported.notes.clone(),
+            job: imported.job.clone(),
             sizes: None,
             outputs: Outputs::default(),
             sha256: Digests::default(),

@@ -1,0 +1,145 @@
+//! Jobs: schedules of ranks that compute, send and receive, as rows of a flow list.
+//!
+//! ```text
+//! goal, chakra   the ops of each rank
+//! collective     the messages of a collective, by algorithm
+//! matching       the receive of each message
+//! placement      the host of each rank
+//! rows           flows and steps, with what each waits for
+//! ```
+//!
+//! A message is a flow; a computation is a step of its duration; a receive is a step without duration that waits for its
+//! message and for what came before it in its rank. A send ends when it begins: the sender does not wait for delivery.
+
+mod chakra;
+mod collective;
+mod goal;
+mod matching;
+mod op;
+mod placement;
+mod rows;
+mod wire;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use priolane_core::ids::HostId;
+use priolane_core::units::Time;
+use priolane_source::InputError;
+use priolane_source::csv::Lines;
+use serde::Serialize;
+
+use super::format::Format;
+use super::guess::Guess;
+use super::imported::{HostFolding, ImportedFlows, Recording};
+use super::options::{Options, Start};
+pub use collective::Algorithm;
+use op::Job;
+pub use placement::{Order, Placement};
+
+/// What became of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct JobReport {
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Number of sends of the file.
+    pub sends: u64,
+    /// Number of receives of the file.
+    pub receives: u64,
+    /// Number of computations of the file.
+    pub computations: u64,
+    /// Number of collectives, each counted once for all its ranks.
+    pub collectives: u64,
+    /// Number of steps listed.
+    pub steps: u64,
+    /// Messages between ranks of one host, which take no time.
+    pub local: u64,
+    /// Sends without a receive: flows that nothing waits for.
+    pub unmatched_sends: u64,
+    /// Receives without a send, which wait for no message.
+    pub unmatched_receives: u64,
+    /// Receives from any rank or with any tag: matched in the order of the file.
+    pub any_source: u64,
+    /// Messages whose receive states other bytes: those of the send count.
+    pub unequal_bytes: u64,
+    /// Messages without bytes: flows of one byte.
+    pub empty_messages: u64,
+    /// Computations that wait for nothing although another of their rank and cpu comes before: they overlap.
+    pub overlapping: u64,
+    /// Computations without a duration.
+    pub untimed: u64,
+    /// Dependencies on ops that the file does not have.
+    pub missing_dependencies: u64,
+    /// The longest path through the job if messages take no time, in picoseconds.
+    pub compute_ps: u64,
+}
+
+/// Reads a schedule of LogGOPSim.
+///
+/// # Errors
+/// Returns an [`InputError`] with the line of the first mistake.
+pub(super) fn read_goal<R: BufRead>(
+    lines: &mut Lines<R>,
+    options: &Options,
+) -> Result<ImportedFlows, InputError> {
+    refuse_times(options, lines.file())?;
+    let file = lines.file().to_owned();
+    rows_of(goal::read(lines)?, &file, options)
+}
+
+/// Reads the traces of a Chakra job, `PREFIX.0.et`, `PREFIX.1.et` and so on.
+///
+/// # Errors
+/// Returns an [`InputError`] with the file of the first mistake.
+pub(super) fn read_chakra(prefix: &Path, options: &Options) -> Result<(ImportedFlows, Guess), InputError> {
+    let shown = prefix.display().to_string();
+    refuse_times(options, &shown)?;
+    let job = chakra::read(prefix, options.collectives.unwrap_or(Algorithm::Ring))?;
+    Ok((rows_of(job, &shown, options)?, Guess { format: Format::Chakra, from: None }))
+}
+
+/// Refuses options about clocks: a job begins at 0, and its flows start when what they wait for has ended.
+fn refuse_times(options: &Options, file: &str) -> Result<(), InputError> {
+    if options.spread.is_none() && options.start == Start::First(Time::ZERO) {
+        return Ok(());
+    }
+    let what = "--start and --spread have no meaning for a job";
+    Err(InputError::new(file, None, "", what, "active = { from = ... } of the job's group in the experiment"))
+}
+
+/// Returns the error for traces of several files that are given as one text.
+pub(super) fn not_one_text(file: &str) -> InputError {
+    let fix = "PREFIX of files PREFIX.0.et, PREFIX.1.et and so on";
+    InputError::new(file, None, "", "traces of Chakra are several files, one for each rank", fix)
+}
+
+fn rows_of(mut job: Job, file: &str, options: &Options) -> Result<ImportedFlows, InputError> {
+    let ranks = job.ranks.len();
+    let placement = options.placement.unwrap_or_default();
+    let (host_of, hosts) = placement.hosts(ranks, options.hosts, file)?;
+    let matched = matching::matched(&mut job);
+    let rows = rows::rows(&mut job, &matched, &host_of, file)?;
+    let mut used: Vec<HostId> = host_of.clone();
+    used.sort_unstable();
+    used.dedup();
+    let fold = (used.len() < ranks).then(|| HostFolding::new(ranks as u64, used.len() as u32));
+    Ok(ImportedFlows {
+        rows,
+        names: host_of.iter().enumerate().map(|(rank, &host)| (rank.to_string(), host)).collect(),
+        hosts,
+        fold,
+        read: job.ranks.iter().map(|ops| ops.len() as u64).sum(),
+        merged: 0,
+        dropped: Vec::new(),
+        first_start_ps: 0,
+        rounded: 0,
+        recording: Recording::default(),
+        tick_ps: 1,
+        spread_ps: 0,
+        notes: Vec::new(),
+        job: Some(job.report),
+    })
+}
+
+#[cfg(test)]
+mod tests;
