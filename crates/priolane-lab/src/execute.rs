@@ -20,6 +20,7 @@ use priolane_results::admission::AdmissionRecord;
 use priolane_results::answer::Answer;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
+use priolane_results::jobs::Jobs;
 use priolane_results::record::{self, Counters, LoadRecord, RunRecord, StormRow};
 use priolane_results::rows::{Rows, canonical};
 use priolane_results::source::Source;
@@ -369,6 +370,7 @@ impl<'a> Simulation<'a> {
             .chain(metrics::spurious(scheme, &summaries.by_class));
         let warnings = built.warnings.iter().cloned().chain(texts).collect();
         let window = experiment.time.window();
+        let jobs = Jobs::new(&built.scenario, built.groups.len(), &built.bare_fct, (scenario, outcome));
         RunRecord {
             run: id.clone(),
             version: priolane_results::VERSION.to_owned(),
@@ -389,6 +391,7 @@ impl<'a> Simulation<'a> {
             summary: summaries.by_class,
             steady: summaries.steady,
             coflows: metrics::coflows::summarize(rows.coflows(), classes),
+            jobs: metrics::jobs::summarize(jobs.as_ref(), &built.groups, classes),
             order: metrics::order::order(scenario, outcome, built.observed_port, window),
             ports: metrics::ports::summarize(scenario, built.zero_loss.as_deref(), outcome),
             storms,

@@ -10,6 +10,7 @@ pub mod column;
 pub mod compare;
 pub mod digest;
 pub mod flows;
+pub mod jobs;
 pub mod ports;
 pub mod record;
 pub mod regular;

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::admission::AdmissionRecord;
 use crate::checksum::with_checksum;
+use crate::jobs::JobRecord;
 use crate::ports::port_names;
 use crate::steady::SteadySummary;
 use crate::summary::{
@@ -72,6 +73,9 @@ pub struct RunRecord {
     /// Summary of the measured coflows, by class; omitted if no flow belongs to one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coflows: BTreeMap<String, CoflowSummary>,
+    /// Times of jobs, by class that states groups; omitted if no group is a job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub jobs: BTreeMap<String, JobRecord>,
     /// Rates of endless flows, if senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,

@@ -16,6 +16,7 @@ pub mod estimate;
 mod fct;
 pub(crate) mod flow_statistic;
 pub mod interval;
+pub(crate) mod jobs;
 pub mod ladder;
 pub mod metric;
 pub mod order;

@@ -26,6 +26,7 @@ pub const FAMILIES: &[Family] = &[
     family("Thresholds", super::thresholds::METRICS),
     family("Rates of flows without end", super::rates::METRICS),
     family("Coflows", super::coflows::METRICS),
+    family("Jobs", super::jobs::METRICS),
     family("Effective throughput", super::effective::METRICS),
     family("Admission", super::admission::METRICS),
     family("Order at a port", super::order::METRICS),

@@ -178,6 +178,7 @@ mod tests {
             steady: BTreeMap::new(),
             summary: classes.iter().map(summary).collect(),
             coflows: BTreeMap::new(),
+            jobs: BTreeMap::new(),
             rates: None,
             effective: None,
             order: None,

@@ -13,6 +13,7 @@ mod equipment;
 mod executed;
 mod fingerprints;
 mod flow_sizes;
+mod jobs;
 mod lanes;
 mod least_times;
 mod listed;

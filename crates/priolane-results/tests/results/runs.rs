@@ -52,6 +52,7 @@ pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
         rates: None,
         order: None,
         coflows: Default::default(),
+        jobs: Default::default(),
         effective: None,
         ports: Default::default(),
         storms: Vec::new(),

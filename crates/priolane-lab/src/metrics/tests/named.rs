@@ -53,6 +53,10 @@ const SUMMARY: [&str; 29] = [
     "tail_timed_out",
 ];
 
+/// The numbers of a job.
+const JOB: [&str; 7] =
+    ["ranks", "time_s", "exposed_s", "slowdown", "straggle_s", "computing", "bus_bandwidth_bps"];
+
 /// The numbers of a set of ports.
 const PORTS: [&str; 10] = [
     "ports",
@@ -166,6 +170,7 @@ fn record(more: f64) -> RunRecord {
         steady: BTreeMap::new(),
         summary: made(classes(more + 100.0, &SUMMARY)),
         coflows: made(classes(more + 300.0, &coflows)),
+        jobs: made(classes(more + 1_100.0, &JOB)),
         rates: Some(made(rates(more))),
         effective: Some(made(effective(more))),
         order: Some(made(order())),
@@ -352,7 +357,15 @@ fn expected_of_runs() -> Vec<(&'static str, &'static str, f64)> {
         ("loss", "all", 0.64),
         ("reordering", "all", 0.25),
     ];
-    [coflows, shared, of_run].concat()
+    let jobs = vec![
+        ("job_time", "small", 1_141.0),
+        ("job_exposed", "small", 1_142.0),
+        ("job_slowdown", "small", 1_143.0),
+        ("job_straggle", "small", 1_144.0),
+        ("job_computing", "small", 1_145.0),
+        ("bus_bandwidth", "small", 1_146.0 / 1e9),
+    ];
+    [coflows, jobs, shared, of_run].concat()
 }
 
 fn near(a: f64, b: f64) -> bool {
