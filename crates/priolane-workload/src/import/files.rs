@@ -19,7 +19,6 @@ use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
 use super::instant::instant;
 use super::job::{self, Algorithm, Order, Placement};
-use super::leftovers;
 use super::options::{Options, Start};
 use super::pending::{Failure, Pending};
 use super::read::{Source, read};
