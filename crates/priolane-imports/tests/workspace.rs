@@ -14,10 +14,12 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-core/src/packet.rs"],
     &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port/discipline.rs"],
     &[
+        "priolane-core/src/file_code.rs",
         "priolane-core/src/finding.rs",
         "priolane-core/src/keys",
         "priolane-core/src/part.rs",
         "priolane-core/src/quantity.rs",
+        "priolane-core/src/registry.rs",
     ],
     &["priolane-core/src/send_jitter.rs"],
     &["priolane-core/src/port"],

@@ -38,6 +38,7 @@ mod warm_start;
 pub mod flow_list;
 pub mod import;
 pub mod offered;
+mod size_cells;
 pub mod size_csv;
 pub mod sizes;
 

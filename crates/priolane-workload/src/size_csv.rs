@@ -16,7 +16,7 @@ use priolane_source::{InputError, open};
 
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
-use crate::import::size_tables;
+use crate::size_cells;
 
 /// Maximum size of a table, in bytes.
 pub const MAX_TABLE: usize = 1024 * 1024;
@@ -119,7 +119,7 @@ fn table(
 
 /// Adds the command that converts a table to the error of a header, if the table is one of another program.
 fn foreign(file: &str, text: &[u8], error: InputError) -> InputError {
-    if !size_tables::is_foreign(text) {
+    if !size_cells::is_foreign(text) {
         return error;
     }
     let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();

@@ -3,7 +3,6 @@
 //! A log may have rows whose clock was wrong: of 1970, or of another year. Times that are at most 26 days apart share a
 //! base. The most flows that start within 26 days are listed.
 
-use super::collect::StoredFlow;
 use crate::context::LATEST_START;
 
 /// Number of bases; times beyond them are dropped.
@@ -19,6 +18,15 @@ pub(super) struct Instant {
     pub(super) base: u8,
     /// Picoseconds after the base.
     pub(super) apart: i64,
+}
+
+/// A flow whose start is on one of the bases.
+pub(super) trait Dated: Copy {
+    /// Returns its start; the base is [`NO_BASE`] if it has none.
+    fn start(&self) -> Instant;
+
+    /// Sets its start, in picoseconds after the base of listed flows.
+    fn set_start(&mut self, apart: i64);
 }
 
 /// The bases of a file, in the order in which they were needed.
@@ -59,10 +67,10 @@ impl Clocks {
     }
 
     /// Keeps the most flows that start within 26 days, and places their starts on one base; returns the others.
-    pub(super) fn keep_most(&mut self, flows: &mut Vec<StoredFlow>) -> Vec<StoredFlow> {
-        let time = |clocks: &Self, flow: &StoredFlow| {
-            let is_placed = flow.base != NO_BASE;
-            is_placed.then(|| clocks.time(Instant { base: flow.base, apart: flow.start }))
+    pub(super) fn keep_most<F: Dated>(&mut self, flows: &mut Vec<F>) -> Vec<F> {
+        let time = |clocks: &Self, flow: &F| {
+            let start = flow.start();
+            (start.base != NO_BASE).then(|| clocks.time(start))
         };
         let mut times: Vec<u128> = flows.iter().filter_map(|flow| time(self, flow)).collect();
         times.sort_unstable();
@@ -73,7 +81,7 @@ impl Clocks {
         flows.retain_mut(|flow| match time(self, flow).filter(|time| (first..=last).contains(time)) {
             Some(time) => {
                 // Both are within 26 days of `first`.
-                flow.start = (time as i128 - begin) as i64;
+                flow.set_start((time as i128 - begin) as i64);
                 true
             }
             None => {

@@ -12,7 +12,7 @@ use priolane_core::units::Time;
 use priolane_source::InputError;
 use priolane_source::csv::shown;
 
-use super::clocks::{Clocks, Instant};
+use super::clocks::{Clocks, Dated, Instant};
 use super::decimal;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows, Opening, Recording};
 use super::options::{Options, Start, Text};
@@ -409,6 +409,16 @@ impl<'a> Collector<'a> {
             }
         }
         move |row| places.get(row).copied().unwrap_or(0)
+    }
+}
+
+impl Dated for StoredFlow {
+    fn start(&self) -> Instant {
+        Instant { base: self.base, apart: self.start }
+    }
+
+    fn set_start(&mut self, apart: i64) {
+        self.start = apart;
     }
 }
 

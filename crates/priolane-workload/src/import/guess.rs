@@ -2,7 +2,7 @@
 
 use super::collect::digits;
 use super::format::Format;
-use super::{decimal, hpcc_topology, nfdump, sflow, size_tables, tshark, vpc};
+use super::{decimal, hpcc_topology, nfdump, sflow, tshark, vpc};
 
 /// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn of_numbers(head: &[u8], lines: &[&str]) -> Result<Guess, &'static str> {
         (2, _) if whole && second.iter().any(|word| word.contains(':')) => {
             found(Format::Coflow, "numbers of ports and coflows, then reducers as port:MB")
         }
-        (1..=3, 2 | 3) if size_tables::is_foreign(head) => {
+        (1..=3, 2 | 3) if crate::size_cells::is_foreign(head) => {
             Err("it looks like a size table: `priolane import sizes FILE -o sizes.csv` converts it")
         }
         (3, _) if whole => Err(TOPOLOGY),

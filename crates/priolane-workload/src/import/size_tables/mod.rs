@@ -25,7 +25,6 @@ use serde::Serialize;
 
 pub use files::{Report, Request, import_sizes};
 pub use form::{Options, SizeUnit};
-pub use rows::is_foreign;
 
 use form::Form;
 use rows::Table;

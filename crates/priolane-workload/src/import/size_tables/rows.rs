@@ -5,6 +5,7 @@ use priolane_source::InputError;
 use priolane_source::csv::{Lines, shown};
 
 use super::form::{Form, SizeUnit};
+use crate::size_cells::{CDF_NAMES, cells, number};
 use crate::size_csv::{MAX_TABLE, PlacedRows};
 
 /// The relative distance from 1, or from 100, at which a last probability is taken as that.
@@ -47,36 +48,6 @@ const SIZE_NAMES: [(&str, Option<SizeUnit>); 10] = [
     ("flowsize", None),
     ("value", None),
 ];
-
-/// Names of columns of probabilities, in lower case.
-const CDF_NAMES: [&str; 8] =
-    ["cdf", "probability", "prob", "p", "percent", "percentile", "cumulative", "cumulative_probability"];
-
-/// Returns true if `text` begins like a table of another program: with numbers, or with names of columns that no comma
-/// separates.
-pub fn is_foreign(text: &[u8]) -> bool {
-    let mut lines = Lines::new(text, "");
-    let mut line = String::new();
-    if !matches!(lines.next(&mut line), Ok(true)) {
-        return false;
-    }
-    let cells: Vec<&str> = cells(&line).collect();
-    let numeric = (1..=3).contains(&cells.len()) && cells.iter().all(|cell| number(cell).is_some());
-    numeric || (!line.contains(',') && named(&cells).is_some())
-}
-
-/// Splits a line at commas, semicolons, or spaces and tabs: at the first of these that it contains.
-fn cells(line: &str) -> Box<dyn Iterator<Item = &str> + '_> {
-    match [',', ';'].into_iter().find(|&separator| line.contains(separator)) {
-        Some(separator) => Box::new(line.split(separator).map(|cell| cell.trim().trim_matches('"').trim())),
-        None => Box::new(line.split_whitespace()),
-    }
-}
-
-fn number(cell: &str) -> Option<f64> {
-    let begins = cell.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-    cell.parse::<f64>().ok().filter(|number| begins && number.is_finite())
-}
 
 /// The places of sizes and probabilities in rows.
 #[derive(Clone, Copy)]

@@ -165,10 +165,10 @@ fn separators_headers_and_comments_do_not_matter() {
 #[test]
 fn only_tables_of_others_are_foreign() {
     for text in [PERCENT, PARTS, FLAT, MEAN_FIRST, "0,0\n1,1\n", "bytes cdf\n0 0\n"] {
-        assert!(is_foreign(text.as_bytes()), "{text}");
+        assert!(crate::size_cells::is_foreign(text.as_bytes()), "{text}");
     }
     for text in [OWN, "", "bytes\n", "start_ns,src,dst,bytes\n", "hello world\n", "[topology]\n"] {
-        assert!(!is_foreign(text.as_bytes()), "{text}");
+        assert!(!crate::size_cells::is_foreign(text.as_bytes()), "{text}");
     }
     let error = crate::size_csv::parse("my/web.txt", PERCENT.as_bytes(), Interpolation::Linear).unwrap_err();
     assert_eq!(
