@@ -115,6 +115,17 @@ fn flows(flows: &FlowList, hosts: u32) -> Result<(), ScenarioError> {
 
 fn dependencies(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
     let flows = &scenario.flows;
+    for (step, number) in scenario.steps.iter().zip(0..) {
+        let known = u32::from(step.host.0) < scenario.topology.hosts;
+        let problem = if known {
+            problem_of(scenario, step.host, &step.after)
+        } else {
+            Some(DependencyProblem::NoHost)
+        };
+        if let Some(problem) = problem {
+            return Err(fault(Work::Step(StepId(number)), problem));
+        }
+    }
     let mut last = None;
     for wait in &scenario.waits {
         let problem = match flows.len().checked_sub(wait.flow.index() + 1) {
@@ -127,17 +138,6 @@ fn dependencies(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
             return Err(fault(Work::Flow(wait.flow), problem));
         }
         last = Some(wait.flow);
-    }
-    for (step, number) in scenario.steps.iter().zip(0..) {
-        let known = u32::from(step.host.0) < scenario.topology.hosts;
-        let problem = if known {
-            problem_of(scenario, step.host, &step.after)
-        } else {
-            Some(DependencyProblem::NoHost)
-        };
-        if let Some(problem) = problem {
-            return Err(fault(Work::Step(StepId(number)), problem));
-        }
     }
     in_circle(scenario).map_or(Ok(()), |work| Err(fault(work, DependencyProblem::Circle)))
 }

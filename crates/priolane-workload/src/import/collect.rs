@@ -14,6 +14,7 @@ use priolane_source::csv::shown;
 
 use super::clocks::{Clocks, Dated, Instant};
 use super::decimal;
+pub(super) use super::imported::MAX_HOSTS;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows, Opening, Recording};
 use super::options::{Options, Start, Text};
 use crate::context::LATEST_START;
@@ -24,9 +25,6 @@ pub(crate) const MAX_IMPORTED: usize = 8_000_000;
 
 /// Maximum number of external names that are folded onto hosts.
 const MAX_NAMES: usize = 1 << 20;
-
-/// Maximum number of hosts in a network.
-pub(super) const MAX_HOSTS: u64 = 1 << 16;
 
 /// The name of a flow's end in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

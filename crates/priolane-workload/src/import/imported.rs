@@ -3,8 +3,11 @@
 use priolane_core::ids::HostId;
 use serde::Serialize;
 
-use super::job::JobReport;
+use super::job_report::JobReport;
 use crate::flow_list::Row;
+
+/// Maximum number of hosts in a network.
+pub(super) const MAX_HOSTS: u64 = 1 << 16;
 
 /// An imported list and its statistics.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::guess::Guess;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows};
-use super::job::JobReport;
+use super::job_report::JobReport;
 use super::replaced::Digests;
 
 /// A size table generated from the list.

@@ -4,7 +4,7 @@ use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_source::InputError;
 
-use crate::import::collect::MAX_HOSTS;
+use crate::import::imported::MAX_HOSTS;
 
 /// The order in which hosts get ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

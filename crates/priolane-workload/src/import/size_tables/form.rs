@@ -8,9 +8,8 @@
 
 use priolane_core::sizes::Interpolation;
 use priolane_source::InputError;
-use serde::{Deserialize, Serialize};
 
-use super::rows::Table;
+use super::rows::{CellUnits, Probabilities, SizeUnit, Table};
 
 /// The smallest size that cannot be meant in packets.
 const LARGE_FIRST: f64 = 40.0;
@@ -23,16 +22,6 @@ const PACKET: u32 = 1460;
 
 /// The relative distance within which a stated mean is that of the rows.
 const MEAN_SLACK: f64 = 2e-3;
-
-/// The unit of the sizes of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SizeUnit {
-    /// Bytes of payload.
-    Bytes,
-    /// Full packets.
-    Packets,
-}
 
 /// The statements of the user about a table; `None` for what its content shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +47,14 @@ pub(super) struct Form {
 }
 
 impl Form {
+    /// Returns the units of the table's cells.
+    pub(super) fn units(&self) -> CellUnits {
+        CellUnits {
+            bytes: if self.unit == SizeUnit::Packets { f64::from(self.packet) } else { 1.0 },
+            probabilities: if self.percent { Probabilities::PerCent } else { Probabilities::Parts },
+        }
+    }
+
     /// Finds the form of a table whose probabilities are per cent or not.
     pub(super) fn of(table: &Table, percent: bool, options: &Options) -> Result<Self, InputError> {
         let packet = options.packet.unwrap_or(PACKET);
@@ -94,7 +91,7 @@ impl Form {
     }
 
     fn find_interpolation(&mut self, table: &Table, options: &Options) -> Result<(), InputError> {
-        let mean = |interpolation| table.distribution(self, interpolation).map(|law| law.mean());
+        let mean = |interpolation| table.distribution(self.units(), interpolation).map(|law| law.mean());
         let (linear, step) = (mean(Interpolation::Linear)?, mean(Interpolation::Step)?);
         let near = |stated: f64, mean: f64| (stated / mean - 1.0).abs() <= MEAN_SLACK;
         let (interpolation, from) = match (options.interpolation, table.stated_mean) {
@@ -114,7 +111,7 @@ impl Form {
 
     /// Returns the error for a table whose sizes may be bytes or packets.
     fn undecided(&self, table: &Table) -> InputError {
-        let mean = match table.distribution(self, self.interpolation) {
+        let mean = match table.distribution(self.units(), self.interpolation) {
             Ok(law) => law.mean(),
             Err(error) => return error,
         };
@@ -135,7 +132,7 @@ impl Form {
             let part = if self.percent { first.cdf } else { first.cdf * 100.0 };
             notes.push(format!("the first row begins at {part:.4} %: as many flows have exactly its size"));
         }
-        let law = table.distribution(self, self.interpolation).ok();
+        let law = table.distribution(self.units(), self.interpolation).ok();
         let packet = if self.unit == SizeUnit::Packets { f64::from(self.packet) } else { 1.0 };
         if let (Some(stated), Some(mean)) = (table.stated_mean, law.map(|law| law.mean() / packet))
             && (stated / mean - 1.0).abs() > MEAN_SLACK

@@ -24,7 +24,8 @@ use priolane_source::InputError;
 use serde::Serialize;
 
 pub use files::{Report, Request, import_sizes};
-pub use form::{Options, SizeUnit};
+pub use form::Options;
+pub use rows::SizeUnit;
 
 use form::Form;
 use rows::Table;
@@ -78,7 +79,7 @@ pub fn convert(file: &str, text: &[u8], options: &Options) -> Result<ConvertedSi
     let percent = table.ends_at_percent()?;
     let mut notes: Vec<String> = table.mend_end(percent).into_iter().collect();
     let form = Form::of(&table, percent, options)?;
-    let law = table.distribution(&form, form.interpolation)?;
+    let law = table.distribution(form.units(), form.interpolation)?;
     notes.extend(form.notes(&table));
     let interpolation = match form.interpolation {
         Interpolation::Linear => "linear",

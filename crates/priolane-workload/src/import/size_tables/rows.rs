@@ -3,8 +3,8 @@
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution};
 use priolane_source::InputError;
 use priolane_source::csv::{Lines, shown};
+use serde::{Deserialize, Serialize};
 
-use super::form::{Form, SizeUnit};
 use crate::size_cells::{CDF_NAMES, cells, number};
 use crate::size_csv::{MAX_TABLE, PlacedRows};
 
@@ -13,6 +13,34 @@ const END_SLACK: f64 = 1e-3;
 
 const ROW: &str =
     "a size and a cumulative probability, such as 10000 0.15, with or without a column between them";
+
+/// The unit of the sizes of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeUnit {
+    /// Bytes of payload.
+    Bytes,
+    /// Full packets.
+    Packets,
+}
+
+/// The unit of the probabilities of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probabilities {
+    /// Parts of one.
+    Parts,
+    /// Hundredths.
+    PerCent,
+}
+
+/// The units of the cells of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CellUnits {
+    /// Bytes of a size of 1.
+    pub(super) bytes: f64,
+    /// The unit of probabilities.
+    pub(super) probabilities: Probabilities,
+}
 
 /// A row: cells as they are written, and the line.
 #[derive(Clone, Debug)]
@@ -134,14 +162,16 @@ impl Table {
     /// Returns the distribution of the rows in bytes.
     pub(super) fn distribution(
         &self,
-        form: &Form,
+        units: CellUnits,
         interpolation: Interpolation,
     ) -> Result<SizeDistribution, InputError> {
-        let factor = if form.unit == SizeUnit::Packets { f64::from(form.packet) } else { 1.0 };
         let mut placed = PlacedRows::new(&self.file, "size");
         for row in &self.rows {
-            let cdf = if form.percent { hundredth(row) } else { row.cdf };
-            placed.push(Point { bytes: row.size * factor, cdf }, row.line);
+            let cdf = match units.probabilities {
+                Probabilities::PerCent => hundredth(row),
+                Probabilities::Parts => row.cdf,
+            };
+            placed.push(Point { bytes: row.size * units.bytes, cdf }, row.line);
         }
         placed.distribution(interpolation)
     }
