@@ -85,7 +85,7 @@ def test_a_log_is_sent_to_import_by_its_name(tmp_path: Path) -> None:
         read_flows(log)
     capture = tmp_path / "a.pcap"
     capture.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
-    with pytest.raises(InputError, match=r"the file is a packet capture\. Print its packets with tshark"):
+    with pytest.raises(InputError, match=r"the file is a packet capture\. Run `zeek -C -r FILE`"):
         read_flows(capture)
     # The import wrote nothing beside the files.
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pcap", "conn.log"]

@@ -327,7 +327,7 @@ def test_options_of_flow_lists_are_not_of_switches(tmp_path: Path, capsys: pytes
     source.write_text(json.dumps(sonic_present.written()), encoding="utf-8")
     out = str(tmp_path / "x")
     assert main(["import", "switch", str(source), "--hosts", "4", "-o", out]) == 2
-    assert "--hosts is of flow lists" in capsys.readouterr().err
+    assert "--hosts has no meaning for the format switch" in capsys.readouterr().err
     assert main(["import", "hpcc", str(source), "--dscp", "4", "-o", out]) == 2
     assert "--dscp is of switch" in capsys.readouterr().err
     assert main(["import", "switch", str(source), "--dscp", "64", "-o", out]) == 2

@@ -63,7 +63,7 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc"]
-    names += ["goflow2", "sflow", "tshark"]
+    names += ["goflow2", "sflow", "tshark", "goal", "chakra"]
     assert [line.split()[0] for line in lines] == ["format", *names, "sizes", "fct", "switch"]
     assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
 

@@ -72,7 +72,7 @@ parts! {
 /// #[part(name = "seats", summary = "some flows of a host go first", source = "this page")]
 /// struct Seats {
 ///     /// The number of flows.
-///     #[key(default = 8, range = "[1, ]", source = "this page")]
+///     #[key(default = 8, range = "[1, )", source = "this page")]
 ///     seats: usize,
 ///     #[keys(skip)]
 ///     taken: Vec<FlowId>,

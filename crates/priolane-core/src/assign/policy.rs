@@ -49,7 +49,7 @@ impl Default for Assign {
 /// #[part(name = "one_in", summary = "one in some flows goes first", source = "this page")]
 /// struct OneIn {
 ///     /// The number of flows of which one goes first.
-///     #[key(default = 4, range = "[1, ]", source = "this page")]
+///     #[key(default = 4, range = "[1, )", source = "this page")]
 ///     flows: u32,
 /// }
 ///
