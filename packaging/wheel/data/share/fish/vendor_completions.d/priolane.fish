@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --depth --dscp --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --like --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --prefix --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --collectives --depth --dscp --entries --expiry --fabric --first --flow --flows --frame --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --like --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --mtu --name --noise --on --out --packet --page --part --place --point --ports --prefix --priorities --qdisc --queues --rack --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -148,11 +148,17 @@ complete -c priolane -n '_shtab_priolane_using import' -l gap -x -d 'logs, captu
 complete -c priolane -n '_shtab_priolane_using import' -l sampling -x -d 'nfdump, goflow2: one packet in N was seen (default: 1)'
 complete -c priolane -n '_shtab_priolane_using import' -l from -x -d 'logs: the first start that is listed, on the log'"'"'s clock'
 complete -c priolane -n '_shtab_priolane_using import' -l until -x -d 'logs: where the list ends, on the log'"'"'s clock'
+complete -c priolane -n '_shtab_priolane_using import' -l place -x -d 'jobs: hosts of ranks: packed (default), round_robin, random'
+complete -c priolane -n '_shtab_priolane_using import' -l rack -x -d 'jobs: hosts of a rack, for --place round_robin'
+complete -c priolane -n '_shtab_priolane_using import' -l seed -x -d 'jobs: the seed of --place random; fct: of the run (default: 1)'
+complete -c priolane -n '_shtab_priolane_using import' -l first -x -d 'jobs: hosts in this order that other jobs have'
+complete -c priolane -n '_shtab_priolane_using import' -l collectives -x -d 'chakra: ring (default), tree or halving_doubling for all-reduces'
 complete -c priolane -n '_shtab_priolane_using import' -l unit -xka "bytes packets" -d 'sizes: their unit (default: what the table shows)'
 complete -c priolane -n '_shtab_priolane_using import' -l interpolation -xka "linear step" -d 'sizes: whether flows have sizes between rows, or only those of rows (default: what the table shows)'
 complete -c priolane -n '_shtab_priolane_using import' -l scheme -x -d 'fct: the scheme that the file has results of'
-complete -c priolane -n '_shtab_priolane_using import' -l seed -x -d 'fct: the seed of the run (default: 1)'
 complete -c priolane -n '_shtab_priolane_using import' -l like -x -d 'fct: results of the same experiment, whose size classes are taken'
+complete -c priolane -n '_shtab_priolane_using import' -l dscp -x -d 'switch: code points of the simulated traffic, class 0 first (default: 0)'
+complete -c priolane -n '_shtab_priolane_using import' -l mtu -x -d 'switch: bytes of a full packet (default: 1500)'
 complete -c priolane -n '_shtab_priolane_using import' -l json -d 'print the report as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a list -d 'the names that files can use'
 complete -c priolane -n '_shtab_priolane_using list' -s h -l help -d 'show this help message and exit'
@@ -196,7 +202,7 @@ complete -c priolane -n '_shtab_priolane_using advise' -s h -l help -d 'show thi
 complete -c priolane -n '_shtab_priolane_using advise' -l sizes -x -d 'in place of flows: sizes, a shipped table (`priolane list workloads`) or a CSV (default: web_search)'
 complete -c priolane -n '_shtab_priolane_using advise' -l load -x -d 'in place of flows: what hosts are offered, as a part of their links (default: 0.5)'
 complete -c priolane -n '_shtab_priolane_using advise' -l fabric -x -d 'topology, switches, hosts; docs/advise.md'
-complete -c priolane -n '_shtab_priolane_using advise' -l switch -x -d '[switch] and [host] in a file of their own'
+complete -c priolane -n '_shtab_priolane_using advise' -l switch -x -d '[switch] and [host] in a file, or config_db.json of SONiC'
 complete -c priolane -n '_shtab_priolane_using advise' -l queues -x -d 'free queues of each port (default: the fabric'"'"'s)'
 complete -c priolane -n '_shtab_priolane_using advise' -l goal -x -d 'METRIC.CLASS < VALUE (repeatable; the first one ranks; default: p99.small < 1ms and goodput.bulk > 90%)'
 complete -c priolane -n '_shtab_priolane_using advise' -l today -x -d 'the scheme that runs now, in place of [today] of the fabric file'
