@@ -329,6 +329,6 @@ def test_options_of_flow_lists_are_not_of_switches(tmp_path: Path, capsys: pytes
     assert main(["import", "switch", str(source), "--hosts", "4", "-o", out]) == 2
     assert "--hosts has no meaning for the format switch" in capsys.readouterr().err
     assert main(["import", "hpcc", str(source), "--dscp", "4", "-o", out]) == 2
-    assert "--dscp is of switch" in capsys.readouterr().err
+    assert "--dscp has no meaning for the format hpcc" in capsys.readouterr().err
     assert main(["import", "switch", str(source), "--dscp", "64", "-o", out]) == 2
     assert "numbers from 0 to 63" in capsys.readouterr().err
