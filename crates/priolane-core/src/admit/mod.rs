@@ -73,7 +73,7 @@ parts! {
 /// struct Seats {
 ///     /// The number of flows.
 ///     #[key(default = 8, range = "[1, )", source = "this page")]
-///     seats: usize,
+///     seats: u32,
 ///     #[keys(skip)]
 ///     taken: Vec<FlowId>,
 /// }
@@ -89,7 +89,7 @@ parts! {
 ///
 /// impl Admission for Seats {
 ///     fn open(&mut self, flow: &FlowSpec, _: Time, _: &mut Stream) -> Class {
-///         if flow.class > 0 || self.taken.len() == self.seats {
+///         if flow.class > 0 || self.taken.len() == self.seats as usize {
 ///             return 1;
 ///         }
 ///         self.taken.push(flow.id);
