@@ -521,7 +521,7 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
         assert!(error.file == "f.csv" && error.line == Some(3) && error.what.contains(what), "{error}");
     }
     for (rows, key, what) in [
-        ("0,0,1,5,,\n0,3,2,5,0,0\n", "delay_ns", "the delay is zero"),
+        ("0,0,1,5,,\n0,3,2,5,0,0\n", "after", "a notification takes time"),
         ("0,0,1,5,,\n0,1,2,5,2,9\n", "after", "does not exist"),
         ("0,0,1,5,1,9\n0,1,2,5,0,9\n", "after", "depend on it"),
         ("0,0,1,endless,,\n0,1,2,5,0,9\n", "after", "never ends"),
