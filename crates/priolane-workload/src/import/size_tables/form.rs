@@ -41,7 +41,7 @@ pub(super) struct Form {
     pub(super) unit_from: String,
     /// Bytes of a packet.
     pub(super) packet: u32,
-    pub(super) percent: bool,
+    pub(super) probabilities: Probabilities,
     pub(super) interpolation: Interpolation,
     pub(super) interpolation_from: String,
 }
@@ -51,18 +51,22 @@ impl Form {
     pub(super) fn units(&self) -> CellUnits {
         CellUnits {
             bytes: if self.unit == SizeUnit::Packets { f64::from(self.packet) } else { 1.0 },
-            probabilities: if self.percent { Probabilities::PerCent } else { Probabilities::Parts },
+            probabilities: self.probabilities,
         }
     }
 
-    /// Finds the form of a table whose probabilities are per cent or not.
-    pub(super) fn of(table: &Table, percent: bool, options: &Options) -> Result<Self, InputError> {
+    /// Finds the form of a table with probabilities of this unit.
+    pub(super) fn of(
+        table: &Table,
+        probabilities: Probabilities,
+        options: &Options,
+    ) -> Result<Self, InputError> {
         let packet = options.packet.unwrap_or(PACKET);
         let mut form = Self {
             unit: SizeUnit::Bytes,
             unit_from: String::new(),
             packet,
-            percent,
+            probabilities,
             interpolation: Interpolation::Linear,
             interpolation_from: String::new(),
         };
@@ -129,7 +133,7 @@ impl Form {
         let mut notes = Vec::new();
         let first = &table.rows[0];
         if first.cdf > 0.0 {
-            let part = if self.percent { first.cdf } else { first.cdf * 100.0 };
+            let part = first.cdf * 100.0 / self.probabilities.whole();
             notes.push(format!("the first row begins at {part:.4} %: as many flows have exactly its size"));
         }
         let law = table.distribution(self.units(), self.interpolation).ok();

@@ -28,7 +28,7 @@ pub use form::Options;
 pub use rows::SizeUnit;
 
 use form::Form;
-use rows::Table;
+use rows::{Probabilities, Table};
 
 /// A table of another program, converted.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,9 +76,9 @@ pub struct FormReport {
 /// Returns the first defect of the table, or that the unit of its sizes must be stated.
 pub fn convert(file: &str, text: &[u8], options: &Options) -> Result<ConvertedSizes, InputError> {
     let mut table = Table::read(file, text)?;
-    let percent = table.ends_at_percent()?;
-    let mut notes: Vec<String> = table.mend_end(percent).into_iter().collect();
-    let form = Form::of(&table, percent, options)?;
+    let probabilities = table.probabilities()?;
+    let mut notes: Vec<String> = table.mend_end(probabilities).into_iter().collect();
+    let form = Form::of(&table, probabilities, options)?;
     let law = table.distribution(form.units(), form.interpolation)?;
     notes.extend(form.notes(&table));
     let interpolation = match form.interpolation {
@@ -91,7 +91,7 @@ pub fn convert(file: &str, text: &[u8], options: &Options) -> Result<ConvertedSi
         unit: form.unit,
         unit_from: form.unit_from,
         packet_bytes: (form.unit == SizeUnit::Packets).then_some(form.packet),
-        percent,
+        percent: probabilities == Probabilities::PerCent,
         interpolation,
         interpolation_from: form.interpolation_from,
         stated_mean: table.stated_mean,

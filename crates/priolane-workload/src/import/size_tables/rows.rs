@@ -33,6 +33,16 @@ pub(super) enum Probabilities {
     PerCent,
 }
 
+impl Probabilities {
+    /// Returns the last probability of a table.
+    pub(super) fn whole(self) -> f64 {
+        match self {
+            Self::Parts => 1.0,
+            Self::PerCent => 100.0,
+        }
+    }
+}
+
 /// The units of the cells of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellUnits {
@@ -129,13 +139,13 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns whether probabilities end at 100 and not at 1.
-    pub(super) fn ends_at_percent(&self) -> Result<bool, InputError> {
+    /// Returns the unit of probabilities by the last one, which is nearly 1 or 100.
+    pub(super) fn probabilities(&self) -> Result<Probabilities, InputError> {
         let last = &self.rows[self.rows.len() - 1];
         let near = |end: f64| (last.cdf / end - 1.0).abs() <= END_SLACK;
         match (near(1.0), near(100.0)) {
-            (true, _) => Ok(false),
-            (_, true) => Ok(true),
+            (true, _) => Ok(Probabilities::Parts),
+            (_, true) => Ok(Probabilities::PerCent),
             _ => {
                 let what =
                     format!("the last probability is {}, which is neither 1 nor 100 (per cent)", last.cdf);
@@ -146,8 +156,8 @@ impl Table {
     }
 
     /// Takes last probabilities that are nearly 1 or 100 as that; returns a note if there are any.
-    pub(super) fn mend_end(&mut self, percent: bool) -> Option<String> {
-        let end = if percent { 100.0 } else { 1.0 };
+    pub(super) fn mend_end(&mut self, probabilities: Probabilities) -> Option<String> {
+        let end = probabilities.whole();
         let last = self.rows.last_mut()?;
         let found = last.cdf;
         for row in self.rows.iter_mut().rev() {
