@@ -332,3 +332,17 @@ def test_options_of_flow_lists_are_not_of_switches(tmp_path: Path, capsys: pytes
     assert "--dscp has no meaning for the format hpcc" in capsys.readouterr().err
     assert main(["import", "switch", str(source), "--dscp", "64", "-o", out]) == 2
     assert "numbers from 0 to 63" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("out", ["config_db.json", "mine.toml"])
+def test_no_file_of_the_user_is_overwritten(out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "config_db.json"
+    source.write_text(json.dumps(sonic_present.written()), encoding="utf-8")
+    (tmp_path / "mine.toml").write_text("title = 'mine'\n", encoding="utf-8")
+    before = (tmp_path / out).read_bytes()
+    assert main(["import", "switch", str(source), "-o", str(tmp_path / out)]) == 2
+    assert "was not written by `import switch`" in capsys.readouterr().err
+    assert (tmp_path / out).read_bytes() == before
+    # Its own file may be written again.
+    for _ in range(2):
+        assert main(["import", "switch", str(source), "-o", str(tmp_path / "switch.toml")]) == 0

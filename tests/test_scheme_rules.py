@@ -10,6 +10,7 @@ import pytest
 
 import priolane
 from priolane._core import InputError
+from priolane.cli import main
 from priolane.execution.grid import run_grid
 from priolane.execution.settings import Settings
 from priolane.model.experiment import Options
@@ -159,6 +160,7 @@ def test_a_mistake_of_a_rule_is_one_message(answer: str, message: str) -> None:
         priolane.run(pair({"assign": RANDOM}, {"assign": rule()}), out="out")
     assert message in str(raised.value)
     assert "mine.py" in str(raised.value)
+    assert "\N{REPLACEMENT CHARACTER}" not in str(raised.value)
     assert all(record["scheme"] == "rust" for record in records("out"))
 
 
@@ -185,6 +187,32 @@ def test_a_rule_may_count_the_flows_before() -> None:
     assert found["rust", 1] == found["python", 1]
     asked = flows("out", "python", 2).sort_by("flow").to_pylist()
     assert [flow["class_asked"] for flow in asked[:4]] == [0, 1, 2, 0]
+
+
+def test_a_rule_needs_no_deadlines() -> None:
+    both = pair({"assign": {"kind": "size", "thresholds": ["10kB", "200kB"]}}, {"assign": rule()})
+    del both["group"][0]["deadline"]
+    priolane.run(both, out="out", seeds=[1])
+    found = digests("out")
+    assert found["rust", 1] == found["python", 1]
+
+
+def test_checks_and_plans_run_nothing_of_a_rule(folder: Path) -> None:
+    write(f"import pathlib\npathlib.Path('ran').touch()\n{RULE}")
+    both = pair({"assign": RANDOM}, {"assign": rule()})
+    priolane.check(both)
+    priolane.plan(both)
+    path = priolane.Experiment(both).save(folder / "x.toml")
+    assert main(["check", str(path)]) == 0
+    assert not (folder / "ran").exists()
+    priolane.run(both, out="out", seeds=[1])
+    assert (folder / "ran").exists()
+
+
+def test_an_interrupt_in_a_rule_is_one(folder: Path) -> None:
+    write("class BySize:\n    def priority(self, flow, u):\n        raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        priolane.run(pair({"assign": RANDOM}, {"assign": rule()}), out="out", schemes=["python"])
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ fn trace(
     let out_dir = utf8(out_dir)?;
     let what = format!("the trace of flow {}", request.flow);
     reported(py, &signals, progress, &what, |progress| {
-        priolane_lab::trace::trace(&path, &options, &request, &out_dir, progress)
+        scheme::running(|| priolane_lab::trace::trace(&path, &options, &request, &out_dir, progress))
     })
 }
 
@@ -110,7 +110,7 @@ fn trace_network(
     let request = self::request::<priolane_lab::trace::NetworkRequest>(request)?;
     let out_dir = utf8(out_dir)?;
     reported(py, &signals, progress, "the trace of all flows", |progress| {
-        priolane_lab::trace::trace_network(&path, &options, &request, &out_dir, progress)
+        scheme::running(|| priolane_lab::trace::trace_network(&path, &options, &request, &out_dir, progress))
     })
 }
 

@@ -1,19 +1,23 @@
 """`priolane import switch`: the configuration of a switch of SONiC as `[switch]` of an experiment."""
 
 import argparse
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.export import code_points, configured
 from priolane.export.configured import Configured
 from priolane.export.quantity import Frame
 from priolane.model.toml import inline
-from priolane.storage.files import write_whole
+from priolane.storage.files import open_regular, write_whole
 
 ABOUT = "config_db.json of a switch of SONiC, as [switch] of an experiment; --dscp, --mtu"
 OPTIONS = ("dscp", "mtu")
+# The first characters of the files that the command writes.
+_MARK = "# priolane import switch: "
 # An Ethernet frame has 18 B around its packet, and 20 B of preamble and gap on the line.
 _LINK, _GAP = 18, 20
 
@@ -30,6 +34,7 @@ def add(command: argparse.ArgumentParser) -> None:
 def execute(chosen: argparse.Namespace) -> int:
     """Writes the file and prints the queues, what is missing, and what is not simulated."""
     found = configured.read(chosen.file, code_points.read_classes(chosen.dscp or "0"), _frame(chosen.mtu or 1500))
+    _refuse_foreign(chosen.out)
     write_whole(chosen.out, text(found))
     if chosen.json:
         show.json_lines({**_plain(asdict(found)), "written": str(chosen.out)}, indent=2)
@@ -49,6 +54,21 @@ def execute(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_foreign(path: Path) -> None:
+    """Raises `InputError` if something stands at `path` that the command did not write."""
+    if not os.path.lexists(path):
+        return
+    try:
+        with open_regular(path) as stream:
+            is_own = stream.read(len(_MARK)) == _MARK.encode()
+    except OSError:
+        is_own = False
+    if not is_own:
+        raise InputError(
+            f"{path}: the file was not written by `import switch`; move it away, or choose another with -o"
+        )
+
+
 def _frame(mtu: int) -> Frame:
     return replace(configured.ETHERNET, mtu=mtu, stored=mtu + _LINK, wire=mtu + _LINK + _GAP)
 
@@ -56,7 +76,7 @@ def _frame(mtu: int) -> Frame:
 def text(found: Configured) -> str:
     """The file: `[switch]`, and the port of a scheme that runs as the switch is configured, as comments."""
     points = ", ".join(map(str, found.dscps))
-    lines = [f"# {_one_line(found.path)}: the queues of DSCP {points}", "[switch]"]
+    lines = [f"{_MARK}{_one_line(found.path)}: the queues of DSCP {points}", "[switch]"]
     lines += [f"{key} = {inline(of)}" for key, of in (("buffer", found.buffer), ("ecn", found.ecn)) if of]
     if found.ecn is None:
         lines.append("# No queue of this traffic marks: state a scheme that does not need marks.")

@@ -21,6 +21,7 @@ mod failure;
 mod policy;
 mod request;
 mod rule;
+mod running;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,6 +40,7 @@ use controller::Controller;
 pub(crate) use failure::{forget, is_pending};
 use policy::PolicyClass;
 use rule::RuleClass;
+pub(crate) use running::running;
 
 /// The classes, each with the values of its attributes, of which a run was verified in this process.
 static VERIFIED: Mutex<Option<HashSet<Code>>> = Mutex::new(None);
@@ -94,6 +96,7 @@ pub(crate) fn carried_out<T: Send>(
     execute: impl FnOnce(&Settings) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let what = format!("run {}", run.id);
+    let execute = |settings: &Settings| running(|| execute(settings));
     let classes = called(run);
     if classes.is_empty() {
         return py.detach(|| execute(settings)).map_err(|failure| failed(failure, &what));

@@ -1,6 +1,7 @@
 //! A rule that assigns classes to flows when they start, as a Python class: `assign = { kind = "python", ... }`.
 //!
 //! ```text
+//! check, plan    nothing is called: flows keep the priorities that they request
 //! before a run   the text is run, an object is made, and `priority(flow, u)` is called once for each flow, in order
 //! again          the same with a new object: a class that answers otherwise depends on more than its arguments
 //! a failure      kept for the thread; the run is not begun
@@ -23,6 +24,7 @@ use super::class::{Class, Contract, priority, wrong};
 use super::code::ClassCode;
 use super::failure::{self, Raised};
 use super::request::Request;
+use super::running;
 
 /// The class of a rule.
 #[derive(Clone, PartialEq, Debug, Keys, Part)]
@@ -116,12 +118,9 @@ impl Rule for RuleClass {
         None
     }
 
-    fn reads_deadlines(&self) -> bool {
-        true
-    }
-
     fn assign(&self, flows: &mut FlowList, draws: Vec<f64>) {
-        let Some(class) = &self.code.read else { return };
+        // Checks and plans keep the priorities that flows request.
+        let Some(class) = self.code.read.as_ref().filter(|_| running::is_running()) else { return };
         let requests: Vec<(FlowSpec, f64)> = std::iter::zip(flows.iter(), draws).collect();
         match Python::attach(|py| self.verified(py, class, &requests)) {
             Ok(priorities) => {
