@@ -209,10 +209,10 @@ def test_checks_and_plans_run_nothing_of_a_rule(folder: Path) -> None:
     assert (folder / "ran").exists()
 
 
-def test_an_interrupt_in_a_rule_is_one(folder: Path) -> None:
+def test_an_interrupt_in_a_rule_is_one() -> None:
     write("class BySize:\n    def priority(self, flow, u):\n        raise KeyboardInterrupt\n")
     with pytest.raises(KeyboardInterrupt):
-        priolane.run(pair({"assign": RANDOM}, {"assign": rule()}), out="out", schemes=["python"])
+        run_grid(pair({"assign": RANDOM}, {"assign": rule()}), "out", Options(schemes=("python",)), Settings())
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ class _Reader:
             return None
         if least > most:
             raise InputError(f"{self.present.path}: {where}: green_min_threshold is above green_max_threshold")
-        unread.say(f"{where}: it drops packets that cannot be marked: simulated these queue")
+        unread.say(f"{where}: it drops packets that cannot be marked; the simulation queues these")
         if percent is None:
             unread.say(f"{where}: green_drop_probability is missing: 100, as SAI has it")
             percent = _CERTAIN
