@@ -181,7 +181,7 @@ def test_a_schedule_becomes_a_job_with_a_time(tmp_path: Path, capsys: pytest.Cap
 def test_orders_of_ranks_that_make_no_sense_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "job.goal").write_text(SCHEDULE)
     command = ["import", "auto", str(tmp_path / "job.goal"), "-o", str(tmp_path / "job.csv")]
-    for flags, said in [
+    for flags, expected in [
         (["--place", "round_robin"], "--rack with the hosts of a rack"),
         (["--place", "packed", "--seed", "2"], "--rack is for round_robin, and --seed for random"),
         (["--place", "alphabetical"], "packed, round_robin or random"),
@@ -190,5 +190,5 @@ def test_orders_of_ranks_that_make_no_sense_are_refused(tmp_path: Path, capsys: 
         (["--hosts", "4", "--first", "4"], "--first 4 leaves none of them"),
     ]:
         assert main([*command, *flags]) == 2
-        assert said in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert not (tmp_path / "job.csv").exists()

@@ -83,7 +83,7 @@ pub struct Report {
     pub spread_ps: u64,
     /// Other notes.
     pub notes: Vec<String>,
-    /// What became of a job; absent for other flows.
+    /// The counts of a job; absent for other flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<JobReport>,
     /// The size table, if one was requested.

@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// What each member knows at the end: members whose data reached it, and the rounds that took.
+    /// The members whose data reached each member at the end, and the rounds that took.
     fn run(parts: &[Vec<Part>]) -> (Vec<BTreeSet<usize>>, usize, u64) {
         let mut known: Vec<Vec<BTreeSet<usize>>> =
             parts.iter().map(|own| vec![BTreeSet::new(); own.len()]).collect();
