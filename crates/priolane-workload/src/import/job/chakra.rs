@@ -124,7 +124,7 @@ struct TraceReader<'a> {
     calls: BTreeMap<Vec<u8>, Vec<Call>>,
 }
 
-/// What is needed of a node.
+/// The fields of a node that are read.
 #[derive(Default)]
 struct Node<'a> {
     id: u64,

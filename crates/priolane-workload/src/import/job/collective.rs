@@ -157,7 +157,7 @@ impl Builder<'_> {
 /// Returns the ops of each member.
 ///
 /// # Errors
-/// What the algorithm cannot do.
+/// The limit of the algorithm.
 pub(super) fn parts(
     collective: Collective,
     algorithm: Algorithm,
