@@ -39,7 +39,7 @@ pub struct ImportedFlows {
     pub spread_ps: u64,
     /// Other notes for the user.
     pub notes: Vec<String>,
-    /// What became of a job; `None` for other flows.
+    /// The counts of a job; `None` for other flows.
     pub job: Option<JobReport>,
 }
 

@@ -157,7 +157,7 @@ impl Builder<'_> {
 /// Returns the ops of each member.
 ///
 /// # Errors
-/// The limit of the algorithm.
+/// Returns the reason if the algorithm cannot do this collective.
 pub(super) fn parts(
     collective: Collective,
     algorithm: Algorithm,
