@@ -47,7 +47,7 @@ fn flow(id: u32, (src, dst): (u16, u16)) -> FlowSpec {
     }
 }
 
-/// What waits for these flows, 5 us after each.
+/// The predecessors of work that waits for these flows, 5 us after each.
 fn after(flows: &[u32]) -> Vec<Predecessor> {
     Predecessor::flows(flows.iter().copied().map(FlowId), Span::from_us(5))
 }
