@@ -56,7 +56,7 @@ impl Predecessor {
 pub struct FlowDependency {
     /// The flow.
     pub flow: FlowId,
-    /// What it waits for: at least one, without duplicates.
+    /// Its predecessors: at least one, without duplicates.
     pub after: Vec<Predecessor>,
     /// The flow starts before this instant or never; `None` for no bound.
     pub until: Option<Time>,
@@ -73,7 +73,7 @@ pub struct Step {
     pub start: Time,
     /// The duration; a host can carry out any number of steps at once.
     pub takes: Span,
-    /// What it waits for, without duplicates; if empty, nothing waits for the step.
+    /// Its predecessors, without duplicates; if empty, nothing waits for the step.
     pub after: Vec<Predecessor>,
 }
 
