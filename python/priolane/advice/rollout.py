@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from priolane._core import InputError, RunFailed
 from priolane.advice.candidate import Candidate
@@ -25,6 +24,7 @@ from priolane.advice.trials import Experiment
 from priolane.advice.windows import Windows
 from priolane.model.experiment import Options, check
 from priolane.results.results import Results
+from priolane.storage.parquet_table import read_parquet
 
 PARTS = (10, 50, 100)
 """The parts of the hosts to change that are changed, in percent."""
@@ -146,7 +146,7 @@ def _todays_transport(context: AdviceContext, windows: Windows) -> dict[str, Any
 def _read(context: AdviceContext, results: Results, windows: Windows) -> _Sides:
     """The values of both sides of a step."""
     (run,) = results.runs
-    table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
+    table = read_parquet(results.checked(run.id, "flows.parquet"), COLUMNS)
     record = results.records[run.id]
     values: dict[str, Values] = {}
     for side in (CHANGED, UNCHANGED):

@@ -21,6 +21,7 @@ from priolane.model.experiment import Options, plan
 from priolane.model.toml import toml_text
 from priolane.results.results import Results
 from priolane.storage.files import write_whole
+from priolane.storage.parquet_table import read_parquet
 
 FLOWS = "flows"
 """The folder of the lists."""
@@ -142,7 +143,7 @@ class Experiment:
         """The trials of some of the candidates, whose flows are read in windows."""
         found: dict[str, dict[int, Trial]] = {name: {} for name in names}
         for run in results.runs:
-            table = pq.read_table(results.checked(run.id, "flows.parquet"), columns=list(COLUMNS))
+            table = read_parquet(results.checked(run.id, "flows.parquet"), COLUMNS)
             chosen = table.filter(pq.filters_to_expression([("group", "in", list(self.flows.groups))]))
             trial = read_trial(chosen, results.records[run.id], goals, self.fabric.classes, windows)
             found[run.scheme][run.seed] = replace(trial, run=run.id)

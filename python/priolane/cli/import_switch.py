@@ -12,7 +12,7 @@ from priolane.export import code_points, configured
 from priolane.export.configured import Configured
 from priolane.export.quantity import Frame
 from priolane.model.toml import inline
-from priolane.storage.files import open_regular, write_whole
+from priolane.storage.files import read_head, write_whole
 
 ABOUT = "config_db.json of a switch of SONiC, as [switch] of an experiment; --dscp, --mtu"
 OPTIONS = ("dscp", "mtu")
@@ -56,14 +56,7 @@ def execute(chosen: argparse.Namespace) -> int:
 
 def _refuse_foreign(path: Path) -> None:
     """Raises `InputError` if something stands at `path` that the command did not write."""
-    if not os.path.lexists(path):
-        return
-    try:
-        with open_regular(path) as stream:
-            is_own = stream.read(len(_MARK)) == _MARK.encode()
-    except OSError:
-        is_own = False
-    if not is_own:
+    if os.path.lexists(path) and not read_head(path).startswith(_MARK.encode()):
         raise InputError(
             f"{path}: the file was not written by `import switch`; move it away, or choose another with -o"
         )

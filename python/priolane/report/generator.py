@@ -4,25 +4,12 @@ import os
 from pathlib import Path
 
 from priolane._core import InputError
-from priolane.storage.files import open_regular
+from priolane.storage.files import read_head
 
 GENERATOR = '<meta name="generator" content="priolane">'
-# Enough of a page to find its generator.
-_HEAD_BYTES = 4_000
 
 
 def refuse_replacing(path: Path, cure: str = "choose another directory with -o") -> None:
     """Raises `InputError` if something stands at `path` that is no page of priolane's; `cure` is what else to do."""
-    if not os.path.lexists(path):
-        return
-    try:
-        ours = not path.is_symlink() and path.is_file() and GENERATOR.encode() in _head(path)
-    except OSError:
-        ours = False
-    if not ours:
+    if os.path.lexists(path) and GENERATOR.encode() not in read_head(path):
         raise InputError(f"{path}: priolane did not write this file; move it away, or {cure}")
-
-
-def _head(path: Path) -> bytes:
-    with open_regular(path) as stream:
-        return stream.read(_HEAD_BYTES)

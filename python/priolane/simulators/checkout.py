@@ -19,6 +19,7 @@ from priolane._core import InputError, RunFailed
 from priolane.execution.settings import Settings
 from priolane.model.experiment import Options, plan
 from priolane.simulators import ns3
+from priolane.storage.parquet_table import read_parquet
 
 VALIDATION = Path(__file__).parent.parent / "experiments" / "validation"
 _SEED = 1
@@ -210,10 +211,8 @@ def write_experiment(simulator: Simulator, flows: Sequence[Flow], directory: Pat
 
 def read_run(run: Path) -> ns3.SimulatorRun:
     """Packet-hops, sizes and times to the last ACK of a run of priolane; `cpu_s` is set by the caller."""
-    from pyarrow import parquet  # noqa: PLC0415 - slow to import
-
-    flows = parquet.read_table(run / "flows.parquet", columns=["bytes", "fct_acked_ps"]).to_pydict()
-    packets = parquet.read_table(run / "ports.parquet", columns=["packets"]).to_pydict()["packets"]
+    flows = read_parquet(run / "flows.parquet", ["bytes", "fct_acked_ps"]).to_pydict()
+    packets = read_parquet(run / "ports.parquet", ["packets"]).to_pydict()["packets"]
     if None in flows["fct_acked_ps"]:
         raise RunFailed("priolane left a flow unfinished")
     times = tuple(ps * 1e-12 for ps in flows["fct_acked_ps"])

@@ -16,6 +16,7 @@ from priolane.text.printable import is_printable, printable
 # The largest JSON file of results that is read, as in the compiled module.
 MOST_JSON_BYTES = 256 << 20
 LOCK_FILE = ".grid.lock"
+_HEAD_BYTES = 4_000
 _HOLDER_CHARACTERS = 200
 _DRAFT = ".draft"
 
@@ -117,6 +118,20 @@ def open_regular(path: Path) -> BufferedReader:
         os.close(handle)
         raise OSError(errno.EINVAL, "the path does not name a regular file", str(path))
     return os.fdopen(handle, "rb")
+
+
+def read_head(path: Path) -> bytes:
+    """The first 4,000 bytes of the regular file at `path`, in which priolane marks what it wrote.
+
+    They are empty if `path` is a link or anything else, or cannot be read.
+    """
+    if path.is_symlink():
+        return b""
+    try:
+        with open_regular(path) as stream:
+            return stream.read(_HEAD_BYTES)
+    except OSError:
+        return b""
 
 
 def read_regular(path: Path, most_bytes: int) -> str:
