@@ -1,5 +1,6 @@
 """Present configurations of SONiC switches: one that is written down, and random ones."""
 
+import copy
 import random
 from itertools import pairwise
 from typing import Any
@@ -85,7 +86,7 @@ def written(**port_map: str) -> Config:
         config["QUEUE"] |= {f"{port}|{number}": {"scheduler": "scheduler.0"} for number in (0, 1, 2, 4, 5)}
         config["QUEUE"][f"{port}|3"] = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
         config["QUEUE"][f"{port}|6"] = {"scheduler": "scheduler.s"}
-    return config
+    return copy.deepcopy(config)
 
 
 def drawn(seed: int) -> Config:
@@ -105,7 +106,7 @@ def drawn(seed: int) -> Config:
     if lossless is not None:
         config["BUFFER_PG"] = {f"{port}|{lossless}": {"profile": "pg_lossless_profile"} for port in ports}
     config["QUEUE"] = {key: row for port in ports for key, row in _queue_rows(draw, port).items()}
-    return {name: rows for name, rows in config.items() if rows}
+    return {name: copy.deepcopy(rows) for name, rows in config.items() if rows}
 
 
 def _maps(draw: random.Random, maps: list[str], ports: list[str], lossless: int | None) -> Config:

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,16 @@ def served(config: Config, port: str, dscp: int) -> str:
 def has_maps(config: Config, port: str) -> bool:
     rows = config.get("PORT_QOS_MAP", {})
     return "dscp_to_tc_map" in rows.get(port, {}) or "global" in rows
+
+
+@pytest.mark.parametrize("make", [sonic_present.written, lambda: sonic_present.drawn(2)])
+def test_a_configuration_that_a_test_changes_leaves_the_next_one_as_it_was(make: Callable[[], Config]) -> None:
+    first = make()
+    kept = canonical(first)
+    for rows in first.values():
+        for row in rows.values():
+            row["changed"] = "by a test"
+    assert canonical(make()) == kept
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
