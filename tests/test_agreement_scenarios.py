@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from test_linux import namespaces, need_testbeds
 
 import priolane
 from priolane._core import InputError
@@ -12,7 +13,6 @@ from priolane.hosts import agreement
 from priolane.hosts.agreement_page import Section, write_agreement
 from priolane.hosts.agreement_scenarios import named, scenarios
 from priolane.model.experiment import Options, PlannedRun, plan
-from test_linux import namespaces, need_testbeds
 
 
 def test_there_are_twenty_pairs_of_a_transport_and_ports_and_all_can_be_planned() -> None:

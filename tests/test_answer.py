@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_page import structure
 
 import factories
 from fake_papers import recorded_figure
@@ -23,7 +24,6 @@ from priolane.report.write import write_report
 from priolane.results.report import Assumption, Flag, Report
 from priolane.results.results import Results, load
 from priolane.study.recorded import Recorded
-from test_page import structure
 
 
 def text_of(markup: str) -> str:

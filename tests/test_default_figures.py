@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from test_over_time import US, port, write_series
 
 import factories
 from priolane._core import InputError
@@ -18,7 +19,6 @@ from priolane.report.over_time import over_time
 from priolane.report.overview import overview
 from priolane.report.write import write_report
 from priolane.results.results import Results, load
-from test_over_time import US, port, write_series
 
 Flow = tuple[int, float | None]
 Flows = Sequence[Flow]

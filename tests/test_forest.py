@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from test_sentences import LOAD, claim, ratio, value
 
 from priolane.figure.draw import draw_rows
 from priolane.figure.forest import ForestRow, draw_forest, scale_of
@@ -16,7 +17,6 @@ from priolane.results.report import Claim, Verdict
 from priolane.study import catalogue
 from priolane.study.record import records
 from priolane.study.recorded_claims import claims_of
-from test_sentences import LOAD, claim, ratio, value
 
 AN_ORDER = claim({"kind": "order"}, value("gain.small.pias / gain.small.dctcp", ratio(2.9, 1.9, 4.4)))
 

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from test_linux_machines import marked, wait_until
 
 from linux_experiment import FLOWS, three_senders
 from priolane.cli import main
-from test_linux_machines import marked, wait_until
 
-AGENT = Path(__file__).parent / "hostile_agent.py"
+AGENT = Path(__file__).parent / "support" / "hostile_agent.py"
 # What the agent on `right` does, and what is said of it.
 WRONGS = {
     "hello twice": "machine right: its agent says its release twice",

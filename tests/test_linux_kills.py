@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from test_linux import need_testbeds
+from test_linux_machines import marked, wait_until
 
 from linux_experiment import FLOWS, three_senders
 from priolane import _core
 from priolane.hosts import linux
-from test_linux import need_testbeds
-from test_linux_machines import marked, wait_until
 
 # One at a time: other tests compare the namespaces of the machine before and after.
 pytestmark = pytest.mark.xdist_group("namespaces")

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-
 from test_end_to_end import COMMAND
 
 MIB = 1 << 20

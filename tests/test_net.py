@@ -81,7 +81,7 @@ def test_datagrams_that_the_kernel_cuts_are_counted() -> None:
 
 def test_the_kernel_takes_only_datagrams_of_one_ecn_codepoint_together() -> None:
     """The property that hosts rely on when they give all datagrams of a group its one TOS."""
-    program = [sys.executable, str(Path(__file__).parent / "kernel_groups.py")]
+    program = [sys.executable, str(Path(__file__).parent / "support" / "kernel_groups.py")]
     ran = subprocess.run(program, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     if ran.returncode != 0:
         pytest.skip(f"no two network namespaces with a queue between them here: {ran.stderr.splitlines()[-1:]}")

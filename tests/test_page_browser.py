@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from test_default_figures import write_flows
+from test_metrics_table import VALUES, panel
+from test_over_time import US, port, write_series
 
 import browser
 import factories
@@ -14,9 +17,6 @@ from adversarial import ADVERSARIAL, spoil
 from priolane.report.write import write_report
 from priolane.results.results import Results, load
 from rings import cases
-from test_default_figures import write_flows
-from test_metrics_table import VALUES, panel
-from test_over_time import US, port, write_series
 
 CHROMIUM = browser.find()
 pytestmark = [

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from markupsafe import Markup
+from test_end_to_end import ended
 
 from adversarial import ADVERSARIAL
 from fake_core import FakeCore
@@ -27,7 +28,6 @@ from priolane.results.report import Source, Verdict
 from priolane.results.results import Results, load
 from priolane.study import catalogue
 from rings import cases
-from test_end_to_end import ended
 
 FILE = """
 title = "TITLE"

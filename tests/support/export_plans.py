@@ -10,7 +10,7 @@ from priolane.export.read import read_plan
 from priolane.export.targets import export
 from priolane.model.experiment import Options
 
-SCHEMES = sorted(path.stem for path in (Path(__file__).parent.parent / "schemes").glob("*.toml"))
+SCHEMES = sorted(path.stem for path in (Path(__file__).parents[2] / "schemes").glob("*.toml"))
 TOPOLOGY = """
 [topology]
 kind = "leaf_spine"

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from priolane import _core
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 LOAD = "group.all.load.value"
 SCHEMES = ("dctcp", "nos2", "pias", "es8")
 LOADS = (0.5, 0.8)

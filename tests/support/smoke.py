@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "python.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "python.md"
 
 
 def blocks() -> list[str]:
