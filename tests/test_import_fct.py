@@ -93,6 +93,8 @@ def test_a_csv_may_lack_what_is_unknown(folder: Path, capsys: pytest.CaptureFixt
         (FCT.replace("0b010301", "0xzz"), "fct.txt:3: src: '0xzz' is not"),
         ("fct_ns,bytes\n1,2\n", "start_ns: the column is missing"),
         ("fct_ns,bytes,start_ns\n1,2\n", "fct.txt:2: start_ns: '' is not"),
+        ("fct_ns,bytes,start_ns,bytes\n1,2,3,4\n", "fct.txt:1: bytes: the column is there 2 times"),
+        (f"fct_ns,bytes,start_ns\n{'1' * 200_000},2,3\n", "fct.txt:2: the row is not CSV"),
         ("\xff\n", "Use rows of HPCC"),
     ],
 )
@@ -114,3 +116,33 @@ def test_other_results_are_kept(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "the results here are not imported" in capsys.readouterr().err
     assert main(["import", "fct", "fct.txt", "-o", "theirs", "--like", "ours", "--scheme", "dctcp"]) == 2
     assert "ours has no runs of dctcp. Use one of newreno" in capsys.readouterr().err
+
+
+def test_a_file_of_a_spreadsheet_may_begin_with_a_byte_order_mark_and_quote_its_cells(folder: Path) -> None:
+    (folder / "fct.csv").write_bytes('\ufefffct_ns,bytes,start_ns\r\n"1000","10",0\r\n'.encode())
+    assert main(["import", "fct", "fct.csv", "-o", "theirs"]) == 0
+    assert [flow["fct_ps"] for flow in priolane.load("theirs").flows().to_pylist()] == [1_000_000]
+
+
+def test_they_are_shown_by_results_and_have_no_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "fct", "fct.txt", "-o", "theirs", "--scheme", "hpcc"]) == 0
+    capsys.readouterr()
+    for option in ("--csv", "--json", "-v"):
+        assert main(["results", "theirs", option]) == 0
+    shown = capsys.readouterr().out
+    assert "hpcc" in shown
+    assert "whole runs" not in shown
+    assert main(["report", "theirs"]) == 2
+    assert "results of another simulator, which have no report" in capsys.readouterr().err
+
+
+def test_another_file_does_not_replace_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "fct", "fct.txt", "-o", "theirs"]) == 0
+    (record,) = priolane.load("theirs").records.values()
+    assert main(["import", "fct", "fct.txt", "-o", "theirs"]) == 0
+    (folder / "other.txt").write_text(FCT.replace("3000000", "4000000"))
+    assert main(["import", "fct", "other.txt", "-o", "theirs"]) == 2
+    assert "scheme imported, seed 1 is there already" in capsys.readouterr().err
+    assert list(priolane.load("theirs").records.values()) == [record]
+    assert main(["import", "fct", "other.txt", "-o", "theirs", "--seed", "2"]) == 0
+    assert len(priolane.load("theirs").runs) == 2

@@ -315,7 +315,8 @@ def _separated(one: Entry, other: Entry, nature: Nature) -> bool:
 
 
 def _without_zeros(section: ClassTable) -> ClassTable:
-    """The section without columns that have no value, and without counts that are 0 everywhere."""
+    """The section without columns that have no value, and without counts that are 0 everywhere. If no column is left,
+    it has no rows."""
 
     def says_something(nth: int, quantity: Quantity) -> bool:
         means = [row.entries[nth].estimate.mean for row in section.rows]
@@ -324,6 +325,8 @@ def _without_zeros(section: ClassTable) -> ClassTable:
         return any(means)
 
     kept = [nth for nth, quantity in enumerate(section.quantities) if says_something(nth, quantity)]
+    if not kept:
+        return replace(section, quantities=(), rows=())
     return replace(
         section,
         quantities=tuple(section.quantities[nth] for nth in kept),

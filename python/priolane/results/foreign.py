@@ -4,6 +4,7 @@ A directory of such runs has a note, and of each run the record and `flows.parqu
 grid. Nothing is known but sizes, starts, completion times and those of idle networks: all other values are absent.
 """
 
+import csv
 import hashlib
 import json
 import math
@@ -29,6 +30,8 @@ _MOST_BYTES = 1 << 30
 _PERCENTILES = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 # HPCC's address of node n: 11.(n / 256).(n % 256).1, in hexadecimal digits.
 _ADDRESS = re.compile(r"0b[0-9a-f]{6}")
+# Counters that such files do not have.
+_UNKNOWN = ("packet_hops", "timeouts", "drops")
 _NAMES = ("src", "dst", "bytes", "start_ns", "fct_ns", "ideal_ns")
 _NEEDED = ("bytes", "start_ns", "fct_ns")
 _FORM = (
@@ -64,7 +67,8 @@ def read_flows(path: Path) -> ForeignFlows:
     if content is None:
         raise InputError(f"{path}: the file is larger than 1 GiB. Import a part of it.")
     try:
-        lines = [(nth, line.strip()) for nth, line in enumerate(content.decode().splitlines(), 1)]
+        # Spreadsheets begin a file with a mark of the order of bytes.
+        lines = [(nth, line.strip()) for nth, line in enumerate(content.decode("utf-8-sig").splitlines(), 1)]
     except UnicodeDecodeError:
         raise InputError(f"{path}: the file is not text. Use {_FORM}.") from None
     lines = [(nth, line) for nth, line in lines if line and not line.startswith("#")]
@@ -85,18 +89,28 @@ def read_flows(path: Path) -> ForeignFlows:
 
 def _header(path: Path, line: str) -> dict[str, int] | None:
     """The places of columns that a CSV names; `None` for rows of HPCC."""
-    cells = [cell.strip().strip('"') for cell in line.split(",")]
+    cells = _cells(path, 1, line)
     if "fct_ns" not in cells:
         return None
+    twice = [name for name in _NAMES if cells.count(name) > 1]
+    if twice:
+        raise InputError(f"{path}:1: {twice[0]}: the column is there {cells.count(twice[0])} times. Keep one.")
     missing = [name for name in _NEEDED if name not in cells]
     if missing:
         raise InputError(f"{path}:1: {missing[0]}: the column is missing. Use {_FORM}.")
     return {name: cells.index(name) for name in _NAMES if name in cells}
 
 
+def _cells(path: Path, nth: int, line: str) -> list[str]:
+    try:
+        return [cell.strip() for row in csv.reader([line]) for cell in row]
+    except csv.Error as error:
+        raise InputError(f"{path}:{nth}: the row is not CSV: {error}. Use {_FORM}.") from None
+
+
 def _row(path: Path, nth: int, line: str, places: dict[str, int] | None) -> list[int]:
     """The numbers of a row in the order of `_NAMES`; absent ones are 0."""
-    cells = line.split() if places is None else [cell.strip().strip('"') for cell in line.split(",")]
+    cells = line.split() if places is None else _cells(path, nth, line)
     if places is None and len(cells) != 8:
         raise InputError(f"{path}:{nth}: the row has {len(cells)} cells. Use {_FORM}.")
     at = {"src": 0, "dst": 1, "bytes": 4, "start_ns": 5, "fct_ns": 6, "ideal_ns": 7} if places is None else places
@@ -160,11 +174,13 @@ class ForeignRun:
 def write_run(directory: Path, flows: ForeignFlows, run: ForeignRun, summary: Mapping[str, Mapping[str, Any]]) -> str:
     """Writes a run into a directory of imported runs, which is made if it is missing; returns the run's id.
 
-    A run of the same scheme, point and seed is replaced. Raises `InputError` for a directory of other results.
+    Raises `InputError` for a directory of other results, and if another file is there as the run of this scheme, point
+    and seed.
     """
     name = hashlib.sha256(json.dumps([run.scheme, run.point, run.seed], sort_keys=True).encode()).hexdigest()[:16]
     with exclusive_writer(directory):
         runs = [one for one in _imported(directory) if one["id"] != name]
+        _refuse_another(directory / name, run, flows)
         table = _table(flows)
         (directory / name).mkdir(parents=True, exist_ok=True)
         write_whole(directory / name / "flows.parquet", table)
@@ -178,7 +194,7 @@ def write_run(directory: Path, flows: ForeignFlows, run: ForeignRun, summary: Ma
             "merged": dict(run.merged),
             "digest": flows.sha256,
             "stopped_at_ps": int((flows.starts + flows.fcts).max()) * 1000,
-            "counters": {"flows": len(flows), "completed": len(flows)},
+            "counters": {"flows": len(flows), "completed": len(flows)} | dict.fromkeys(_UNKNOWN),
             "load": dict.fromkeys(("asked", "offered_host", "offered_core")),
             "warnings": [],
             "priorities": [],
@@ -198,6 +214,18 @@ def write_run(directory: Path, flows: ForeignFlows, run: ForeignRun, summary: Ma
         }
         write_note(directory, note)
     return name
+
+
+def _refuse_another(place: Path, run: ForeignRun, flows: ForeignFlows) -> None:
+    """Raises `InputError` if the run is there from a file with other contents."""
+    if not (place / RUN_FILE).exists():
+        return
+    record = read_json(place / RUN_FILE)
+    if record.get("digest") != flows.sha256:
+        raise InputError(
+            f"{place.parent}: scheme {run.scheme}, seed {run.seed} is there already, {record.get('title')}, with other "
+            "flows. Use --seed or --scheme to add these, or a new directory with -o."
+        )
 
 
 def _imported(directory: Path) -> list[dict[str, Any]]:

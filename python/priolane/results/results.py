@@ -76,6 +76,8 @@ class Results:
     readings: tuple[Reading, ...] = ()
     damaged: Mapping[str, str] = field(default_factory=dict)
     """Runs that are left out since they are damaged: what is wrong with each, by run id."""
+    imported: bool = False
+    """Whether another simulator made these results (`priolane import fct`)."""
 
     def missing(self) -> list[PlannedRun]:
         """The runs of the grid that are not there yet, or are left out."""
@@ -318,6 +320,12 @@ class Results:
     @property
     def report(self) -> Report:
         """Claims, panels, checks and warnings, as `judge` left them; raises `InputError` before the grid is whole."""
+        if self.imported:
+            place = path_word(str(self.directory))
+            raise InputError(
+                f"{self.directory}: results of another simulator, which have no report. "
+                f"Use `priolane results {place}`, or `priolane compare OWN {place}`."
+            )
         path = self.directory / REPORT_FILE
         missing = self.missing()
         if missing or not path.is_file():
@@ -338,6 +346,8 @@ class Results:
         from priolane.storage.object_store import display_name  # noqa: PLC0415 - it imports much
 
         place = path_word(display_name(self.directory))
+        if self.imported:
+            return command_line("priolane", "import", "fct", path_word(self.source), "-o", place)
         return command_line("priolane", "run", path_word(self.source), *self.options.arguments(), "-o", place)
 
     def _table(self, name: str, scheme: str | None, point: Mapping[str, Any] | None) -> "pa.Table":
@@ -410,6 +420,7 @@ def load(directory: str | Path) -> Results:
             ),
             readings=tuple(Reading(**reading) for reading in note.get("readings", [])),
             damaged=damaged,
+            imported=note.get("imported") is True,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(

@@ -6,7 +6,8 @@ Records of earlier versions lack some members, and those of later versions may h
 from priolane.storage.shapes import both, by_name, many, members, number, optional, text, value, whole
 
 _NUMBERS = by_name(optional(number))
-_COUNTERS = members({"packet_hops": whole, "timeouts": whole, "drops": optional(whole)})
+# `None` where nobody counts: drops of switches that are not ours, and all three in imported results.
+_COUNTERS = members(dict.fromkeys(("packet_hops", "timeouts", "drops"), optional(whole)))
 # The class of all flows is always there.
 _ALL = members({"all": members({"unfinished": whole})})
 _LOAD = members(dict.fromkeys(("asked", "offered_host", "offered_core"), optional(number)))
