@@ -124,7 +124,8 @@ def test_a_file_of_a_spreadsheet_may_begin_with_a_byte_order_mark_and_quote_its_
     assert [flow["fct_ps"] for flow in priolane.load("theirs").flows().to_pylist()] == [1_000_000]
 
 
-def test_they_are_shown_by_results_and_have_no_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("folder")
+def test_they_are_shown_by_results_and_have_no_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "fct", "fct.txt", "-o", "theirs", "--scheme", "hpcc"]) == 0
     capsys.readouterr()
     for option in ("--csv", "--json", "-v"):

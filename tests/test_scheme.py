@@ -499,6 +499,23 @@ def test_imports_by_other_ways_are_refused(text: str, folder: Path) -> None:
         priolane.check(KEYS)
 
 
+@pytest.mark.parametrize(
+    "text", ["exec('import numpy')\n", "eval('__im' + 'port__')('numpy')\n", "exec('from . import x')\n"]
+)
+def test_imports_that_only_running_shows_are_refused(text: str, folder: Path) -> None:
+    (folder / "mine.py").write_text(text + MINE, encoding="utf-8")
+    with pytest.raises(InputError, match="is not a part of the run's id: a class imports the standard library"):
+        priolane.run(KEYS, out="out")
+
+
+def test_a_class_prints_beside_the_results(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "mine.py").write_text("print('loaded')\n" + MINE, encoding="utf-8")
+    priolane.run(KEYS, out="out")
+    shown = capfd.readouterr()
+    assert "loaded" in shown.err
+    assert "loaded" not in shown.out
+
+
 class Changed:
     """A class of this session that tests change."""
 

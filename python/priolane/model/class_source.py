@@ -4,6 +4,7 @@ Reading a scheme parses the text and runs nothing of it; a run runs it, once in 
 """
 
 import ast
+import builtins
 import difflib
 import hashlib
 import importlib
@@ -12,11 +13,14 @@ import linecache
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from priolane._core import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 METHODS = {
     "CongestionControl": {"on_ack": "ack", "on_loss": "loss", "on_timeout": "loss"},
@@ -217,6 +221,8 @@ def _module(file: str, text: str) -> types.ModuleType:
     # Tracebacks have the lines of the text, which may be in no file.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     sys.modules[module.__name__] = module
+    # `exec` and `eval` in the text take these builtins, too.
+    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _import_covered, "print": _print}
     try:
         exec(compile(text, file, "exec"), module.__dict__)  # noqa: S102 - it is what the user asks for
     except KeyboardInterrupt:
@@ -226,6 +232,22 @@ def _module(file: str, text: str) -> types.ModuleType:
         del sys.modules[module.__name__]
         raise InputError(f"{file} fails when it is run:\n{traceback_text(error)}") from None
     return module
+
+
+def _import_covered(name: str, scope: Any = None, local: Any = None, names: Sequence[str] = (), level: int = 0) -> Any:
+    """`__import__` of a text: imports what a class may import, however the text asks for it."""
+    found = [f"{name}.{each}" for each in names] if name == "priolane" else [name]
+    foreign = next((each for each in found if level > 0 or not is_covered(each)), None)
+    if foreign is not None:
+        raise ImportError(
+            f"{foreign} is not a part of the run's id: a class imports the standard library and {_SCHEME}"
+        )
+    return builtins.__import__(name, scope, local, names, level)
+
+
+def _print(*values: object, file: "SupportsWrite[str] | None" = None, **options: Any) -> None:
+    """`print` of a text: without a file it writes to standard error, as standard output has the command's result."""
+    print(*values, file=sys.stderr if file is None else file, **options)
 
 
 def traceback_text(error: BaseException) -> str:

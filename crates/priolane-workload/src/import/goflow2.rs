@@ -63,7 +63,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     let mut log = Log { records: Records::new(into), exporters: Observers::default(), highest: 1 };
     let mut line = String::new();
     while lines.next(&mut line)? {
-        if !json::is_object(&line) {
+        if into.rows == 0 && !json::is_object(&line) {
             return Err(lines.error("", "the row is not a JSON object", "goflow2 -format json"));
         }
         into.rows += 1;
