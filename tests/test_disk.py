@@ -18,7 +18,8 @@ from priolane.results.results import load
 from priolane.storage.files import LOCK_FILE, DirectoryInUse, WriteError, sole_writer, write_whole
 from rings import cases
 
-COMMAND = [sys.executable, "-m", "priolane.cli"]
+# `-B`: Python would write truncated bytecode, which later tests read, where no file can grow.
+COMMAND = [sys.executable, "-B", "-m", "priolane.cli"]
 SERIES = ["--set", 'sample_every="10us"']
 FIX = "fix this and run the command again"
 KEPT = f"{FIX}; complete runs are kept"

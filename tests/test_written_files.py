@@ -125,8 +125,9 @@ def test_a_full_disk_leaves_no_file_and_no_directory(
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
+    # `-B`: Python would write truncated bytecode, which later tests read, where no file can grow.
     found = subprocess.run(
-        [sys.executable, "-m", "priolane", *words],
+        [sys.executable, "-B", "-m", "priolane", *words],
         check=False,
         capture_output=True,
         text=True,
@@ -149,7 +150,7 @@ def test_a_full_disk_leaves_the_files_of_before(tmp_path: Path) -> None:
 
     more = ["--set", 'scheme.pias.paper="another"']
     done = subprocess.run(
-        [sys.executable, "-m", "priolane", *words, *more], check=False, capture_output=True, preexec_fn=limit
+        [sys.executable, "-B", "-m", "priolane", *words, *more], check=False, capture_output=True, preexec_fn=limit
     )
     assert done.returncode == 1
     assert content(out) == before
