@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) $(wildcard docs/assumptions/*.md) Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml packaging/locked/run.txt
 
-.PHONY: build fast demo test rust-tests soak lint audit lock format manual ledger docs gallery pictures held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint audit lock format manual keys ledger docs gallery pictures held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -120,6 +120,10 @@ lock: $(STAMPS)/venv
 # The man page and the shell completions, from the parser of the command.
 manual: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/manual.py
+
+# The types of an experiment's keys, from the declarations.
+keys: $(STAMPS)/ci $(STAMPS)/dev
+	$(BIN)/python tools/typed_keys.py
 
 # The counts of verdicts in README.md, from the records in study/.
 ledger: $(STAMPS)/ci

@@ -237,7 +237,7 @@ def test_a_mistake_in_the_keys_is_found_without_running_the_text(keys: dict[str,
 def admission(kind: str, python: str, **keys: Any) -> dict[str, Any]:
     """Flows ask for priorities at random; a policy in Rust and one in Python admit them."""
     rust = {"kind": kind, "levels": 3} | {key: keys.pop(key) for key in ("targets", "mi", "remap") if key in keys}
-    shared = {key: rust[key] for key in ("mi", "remap") if key in rust}
+    shared = {"mi": rust["mi"]} if "mi" in rust else {}
     own = {"kind": "python", "levels": 3, "class": python} | shared | keys
     return pair({"assign": RANDOM, "admit": rust}, {"assign": RANDOM, "admit": own})
 

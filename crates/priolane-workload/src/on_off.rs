@@ -81,7 +81,7 @@ pub struct OnOff {
     /// Load within a burst, in the units of the mean load; from 1 to 100 times the mean load.
     #[key(required = "burst_load = 1.4")]
     pub burst_load: f64,
-    /// Number of flows in a burst, 1 to [`MAX_BURST`].
+    /// Number of flows in a burst, 1 to 10,000.
     #[key(default = 4, range = "[1, 10000]")]
     pub burst_flows: u32,
     /// The sources of bursts.

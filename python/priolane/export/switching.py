@@ -119,7 +119,7 @@ def change_drops(found: Findings) -> None:
     """Says what a marking threshold does to packets that cannot be marked, where it is one of WRED."""
     found.change(
         "one threshold marks packets that can be marked and drops those that cannot",
-        "above K it drops SYN, and what is sent again by hosts that do not call it capable; simulated these queue",
+        "above K it drops SYN, and what is sent again by hosts that do not call it capable; the simulator queues both",
     )
 
 

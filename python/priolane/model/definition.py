@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from priolane import _core
 from priolane._core import InputError
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from priolane.keys import Keys
 
 VALUES = "the experiment"
 """The name in messages of an experiment that is in no file."""
@@ -32,7 +37,9 @@ class Experiment:
     Run ids are those of an experiment file with the same keys.
     """
 
-    def __init__(self, keys: Mapping[str, Any] | None = None, /, *, folder: str | Path = ".", **more: Any) -> None:
+    def __init__(
+        self, keys: Mapping[str, Any] | None = None, /, *, folder: str | Path = ".", **more: "Unpack[Keys]"
+    ) -> None:
         """Takes keys as a mapping, as keywords, or both; files that they name are relative to `folder`.
 
         Values are text, numbers, booleans, lists, mappings, paths, and classes that control flows. Raises

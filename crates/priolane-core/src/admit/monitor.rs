@@ -3,11 +3,15 @@
 use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue};
 use crate::units::Span;
 
+/// Shortest monitor interval: the time of a small packet at 10 Gbit/s. A run with much shorter ones would not end.
+const SHORTEST: Span = Span::from_ns(100);
+
 /// The monitor interval and its effect on running flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "monitor", check = Self::check)]
 pub struct Monitoring {
-    /// Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time.
+    /// Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time
+    /// of at least 100 ns.
     #[key(default = Interval::Rtt, source = "Firapam §V-A; docs/assumptions.md#firapam-interval")]
     pub mi: Interval,
     /// at_issue: a flow keeps its class; per_mi: running flows are remapped.
@@ -56,12 +60,13 @@ impl KeyValue for Interval {
             Value::Text("rtt") => return Ok(Self::Rtt),
             _ => {}
         }
-        Span::read(value, &Bounds::above(0.0, "(0, )")).map(Self::Every).map_err(|error| match error {
-            KeyError::Wrong { what, .. } => {
-                KeyError::new(what, "\"rpc\", \"rtt\", or a time such as \"50us\"")
-            }
-            other => other,
-        })
+        let fix = "\"rpc\", \"rtt\", or a time such as \"50us\"";
+        match Span::read(value, &Bounds::above(0.0, "(0, )")) {
+            Ok(span) if span < SHORTEST => Err(KeyError::new("it is shorter than 100 ns", fix)),
+            Ok(span) => Ok(Self::Every(span)),
+            Err(KeyError::Wrong { what, .. }) => Err(KeyError::new(what, fix)),
+            Err(other) => Err(other),
+        }
     }
 
     fn write(&self) -> WrittenValue {

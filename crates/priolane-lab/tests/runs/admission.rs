@@ -371,6 +371,7 @@ fn what_cannot_be_is_refused_by_key_with_the_way_out() {
     admit("levels = 2", "admit.levels");
     assert!(admit("levels = 4", "map").what.contains("4 classes"));
     admit("mi = \"sometimes\"", "admit.mi");
+    admit("mi = \"99ns\"", "admit.mi");
     let assign = "assign = { kind = \"random_fraction\", fractions = [0.5, 0.25, 0.25] }";
     let first =
         |thresholds: &str| format!("assign = {{ kind = \"deadlines_first\", thresholds = {thresholds} }}");

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use priolane_core::admit::{Admission, AdmissionPolicy, AdmissionState, Interval, Monitoring, Source};
+use priolane_core::admit::{Admission, AdmissionPolicy, AdmissionState, Interval, Source};
 use priolane_core::endpoint::{FlowReport, FlowSpec};
 use priolane_core::file_code::{CodeFailure, FileCode};
 use priolane_core::ids::{Class as Priority, FlowId};
@@ -38,9 +38,10 @@ pub(crate) struct PolicyClass {
     /// Number of classes.
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "docs/notebook-scheme.md")]
     pub(crate) levels: u8,
-    /// Whether and when running flows are reported.
-    #[keys(flatten)]
-    pub(crate) monitoring: Monitoring,
+    /// Interval of `on_report`: rpc (none), rtt (the round trip of a small packet across the network), or a time of at
+    /// least 100 ns.
+    #[key(default = Interval::Rtt, group = "monitor", source = "docs/notebook-scheme.md")]
+    pub(crate) mi: Interval,
     /// The class.
     #[keys(flatten)]
     pub(crate) code: ClassCode,
@@ -57,7 +58,7 @@ impl AdmissionPolicy for PolicyClass {
     }
 
     fn interval(&self) -> Interval {
-        self.monitoring.mi
+        self.mi
     }
 
     fn file_code(&self) -> Option<&dyn FileCode> {
