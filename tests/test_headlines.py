@@ -10,7 +10,7 @@ import pytest
 
 from priolane.model import folders
 from priolane.study import catalogue
-from priolane.study.record import Record
+from priolane.study.record import Record, results_version
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import headlines
@@ -66,3 +66,15 @@ def test_a_headline_without_a_recorded_claim_is_refused() -> None:
     found = [record for record in ledger.shipped() if record.figure != "nos2/fig6"]
     with pytest.raises(SystemExit, match="0 recorded claims of nos2/fig6 say"):
         headlines.table(found)
+
+
+def test_headlines_of_older_results_are_marked_and_counted() -> None:
+    now = [dataclasses.replace(record, results=results_version()) for record in ledger.shipped()]
+    assert "¹" not in headlines.table(now)
+    assert "recorded before" not in ledger.sentence(now)
+    place = next(n for n, record in enumerate(now) if record.figure == "nos2/fig6")
+    now[place] = dataclasses.replace(now[place], results=1)
+    rows = [row for row in headlines.table(now).splitlines() if "¹ |" in row]
+    assert rows
+    assert all("papers/nos2/fig6/" in row for row in rows)
+    assert "1 of the figures were recorded before" in ledger.sentence(now)

@@ -11,10 +11,11 @@ from typing import Any
 from priolane.results.estimate import Estimate
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, why
-from priolane.study.record import Record
+from priolane.study.record import Record, results_version
 
 README = Path(__file__).parent.parent.parent / "study" / "README.md"
 BEGIN, END = "<!-- headlines: make ledger -->\n", "<!-- end of headlines -->\n"
+_VERSIONS = "../docs/results-versions.md"
 _COLUMNS = ("paper", "headline", "holds", "asks", "here", "why", "command")
 _HOLDS = {
     Outcome.REPRODUCED: "yes",
@@ -31,12 +32,16 @@ _MOST_VALUES = 2
 def table(found: Sequence[Record]) -> str:
     """The table. Raises `SystemExit` for a headline whose claim is in no record."""
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|---" * len(_COLUMNS) + "|"]
+    older = {record.figure for record in found if record.is_older}
     for paper in catalogue.papers():
         for headline, claim in of_paper(paper, found):
+            mark = " ¹" if f"{paper.id}/{headline['figure']}" in older else ""
             link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
             asked, run = claim["asked"], f"`{command(paper, headline)}`"
-            cells = (paper.name, link, holds(claim), asked, here(claim), why(claim) or "–", run)
+            cells = (paper.name, link, holds(claim), asked, here(claim) + mark, why(claim) or "–", run)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    if older:
+        lines += ["", f"¹ Recorded before results version {results_version()}, which [changes results]({_VERSIONS})."]
     return "\n".join(lines) + "\n"
 
 

@@ -21,7 +21,7 @@ from priolane.results.estimate import Estimate
 from priolane.results.report import Source, Verdict
 from priolane.study import catalogue
 from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, tally
-from priolane.study.record import RECORD, Record, records
+from priolane.study.record import RECORD, Record, records, results_version
 
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
@@ -36,6 +36,7 @@ _NOT_SEEDS = {
     "same_count": "all seeds have the same value",
 }
 
+_VERSIONS = "docs/results-versions.md"
 _NO_CAUSE = "no cause is known"
 # In a sentence after a number.
 _ARE = {
@@ -114,7 +115,9 @@ def sentence(found: Sequence[Record]) -> str:
     good = [text for outcome, text in shown.items() if outcome in _FIRST]
     others = [text for outcome, text in shown.items() if outcome not in _FIRST]
     first = f"Of {of_all.total()} claims in {len(_of_papers(found))} figures of five papers, {', '.join(good)}."
-    return f"{first} Of the others, {', '.join(others)}.\n"
+    older = sum(record.is_older for record in _of_papers(found))
+    age = f" {older} of the figures were recorded before results version {results_version()}" if older else ""
+    return f"{first} Of the others, {', '.join(others)}.{age and f'{age} ([what changed]({_VERSIONS})).'}\n"
 
 
 def total(found: Sequence[Record]) -> Counter[Outcome]:

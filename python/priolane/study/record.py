@@ -52,6 +52,11 @@ class Record:
         seeds = len(self.grids[0]["seeds"])
         return f"{self.grids[0]['size']}, {seeds} seed{'' if seeds == 1 else 's'}"
 
+    @property
+    def is_older(self) -> bool:
+        """Whether an older version of results made it."""
+        return self.results < results_version()
+
     def is_of(self, results: Results) -> bool:
         """Whether it was made with the size and the seeds of these results."""
         grid = self.grids[0]
