@@ -95,7 +95,7 @@ def test_a_csv_may_lack_what_is_unknown(folder: Path, capsys: pytest.CaptureFixt
         ("fct_ns,bytes,start_ns\n1,2\n", "fct.txt:2: start_ns: '' is not"),
         ("fct_ns,bytes,start_ns,bytes\n1,2,3,4\n", "fct.txt:1: bytes: the column is there 2 times"),
         (f"fct_ns,bytes,start_ns\n{'1' * 200_000},2,3\n", "fct.txt:2: the row is not CSV"),
-        ("\xff\n", "Use rows of HPCC"),
+        ("\xff\n", "line 1: byte 0 is not UTF-8"),
     ],
 )
 def test_other_files_are_refused_in_one_line(

@@ -13,11 +13,16 @@ import pytest
 
 import advise_world
 import export_plans
+import sonic_present
 from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
-from priolane.export import ports
+from priolane.export import code_points, configured, ports
+from priolane.export.quantity import Frame
 from priolane.model.experiment import Options, plan
+from priolane.results.foreign import read_flows
+
+FRAME = Frame(mtu=1500, payload=1460, stored=1518, wire=1538)
 
 # Texts that are more likely to matter than others.
 _NUMBERS = [
@@ -56,8 +61,11 @@ IMPORTS = {
     "tshark": "frame.time_epoch,ip.src,ip.dst,ipv6.src,ipv6.dst,tcp.srcport,tcp.dstport,tcp.len,udp.srcport,"
     "udp.dstport,udp.length\n1577836800.000001,10.0.0.1,10.0.0.2,,,1,2,1460,,,\n1577836800.1,10.0.0.1,10.0.0.2,,,1,2,1460,,,\n",
     "sflow": (SAMPLES / "sflow.csv").read_text(encoding="utf-8"),
+    "goal": "num_ranks 2\nrank 0 {\na: send 1000b to 1 tag 5\nb: calc 100\na requires b\n}\n"
+    "rank 1 {\na: recv 1000b from 0 tag 5\n}\n",
     "goflow2": (SAMPLES / "goflow2.json").read_text(encoding="utf-8"),
 }
+COMPLETIONS = "0b000201 0b000101 10000 100 1000 2000000000 2000000 1000000\n"
 EXPERIMENT = """title = "x"
 schemes = ["dctcp", "mine"]
 seeds = 2
@@ -122,12 +130,23 @@ def _readers(directory: Path) -> Iterator[tuple[str, str, Reader]]:
     experiment = export_plans.write_experiment(directory)
     scheme = experiment.read_text(encoding="utf-8")
     yield "experiment of export", scheme, planned
+    yield "completion times", COMPLETIONS, read_flows
+    yield "import sizes", "1000 0.5\n20000 1\n", _sizes
+    yield (
+        "switch",
+        json.dumps(sonic_present.written()),
+        lambda path: configured.read(path, code_points.read_classes("0"), FRAME),
+    )
     for name, text in IMPORTS.items():
         yield f"import {name}", text, lambda path, name=name: _imported(path, name)  # type: ignore[misc]
 
 
 def _thresholds(**named: str) -> object:
     return _core.thresholds(json.dumps({"levels": 2, "load": 0.5, "solver": "all", **named}))
+
+
+def _sizes(path: Path) -> object:
+    return _core.import_sizes(json.dumps({"file": str(path), "out": f"{path}.sizes.csv"}))
 
 
 def _imported(path: Path, name: str) -> object:

@@ -42,6 +42,7 @@ _NAMED = {
     "trace": _GROUP + 'app = "coflow_trace"\ntrace = "FILE"\n',
     "topology": "\n",
 }
+_IMPORTS = ("sizes", "goal", "chakra", "zeek", "vpc", "goflow2")
 LISTED = '[{ src = 0, dst = 1, size = "1kB" }]'
 _TOPOLOGY = 'topology = { kind = "single_switch", hosts = 4, host_link = { rate = "10Gbps", delay = "1us" } }\n'
 
@@ -84,9 +85,13 @@ def _commands(directory: Path, file: str) -> dict[str, list[str]]:
         "export": ["export", "tc", file, "--scheme", "pias", "-o", out],
         "export --headroom": [*export, "--headroom", file],
         "export --ports": [*export, "--ports", file],
+        "export --into": [*export, "--into", file],
         "plan requirement": ["plan", "requirement", file],
         "plan thresholds": ["plan", "thresholds", file, "pias", "-o", out],
         "import": ["import", "auto", file, "-o", str(directory / "out.csv")],
+        **{f"import {name}": ["import", name, file, "-o", str(directory / "out.csv")] for name in _IMPORTS},
+        "import fct": ["import", "fct", file, "-o", out],
+        "import switch": ["import", "switch", file, "-o", str(directory / "out.toml")],
         "import --topology": ["import", "hpcc", flows, "--topology", file, "-o", str(directory / "out.csv")],
         "thresholds --flows": ["thresholds", "--flows", file, "--levels", "2", "--load", "0.5"],
         "thresholds --sizes": ["thresholds", "--sizes", file, "--levels", "2", "--load", "0.5"],
@@ -94,6 +99,7 @@ def _commands(directory: Path, file: str) -> dict[str, list[str]]:
         "advise --fabric": ["advise", flows, "--fabric", file, "-o", out],
         "advise --switch": ["advise", flows, "--fabric", fabric, "--switch", file, "-o", out],
         "advise --sizes": ["advise", "--sizes", file, "--fabric", fabric, "-o", out],
+        "advise --check": ["advise", flows, "--fabric", fabric, "--check", file, "-o", out],
         **{f"check, {key}": ["check", _experiment(directory, key, file)] for key in _NAMED},
         "report, note": ["report", str(noted)],
         "results, note": ["results", str(noted)],

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from priolane._core import InputError
 from priolane.storage.directory import GRID_FILE, RUN_FILE, exclusive_writer, read_json, write_json, write_note
 from priolane.storage.files import write_whole
+from priolane.storage.input_file import read_text_of_user
 
 Times = npt.NDArray[np.float64]
 Sizes = npt.NDArray[np.int64]
@@ -60,17 +61,9 @@ class ForeignFlows:
 
 def read_flows(path: Path) -> ForeignFlows:
     """Reads completion times; raises `InputError` for the first row that is none."""
-    try:
-        content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else None
-    except OSError as error:
-        raise InputError(f"{path}: the file cannot be read: {error.strerror}. Check the file.") from error
-    if content is None:
-        raise InputError(f"{path}: the file is larger than 1 GiB. Import a part of it.")
-    try:
-        # Spreadsheets begin a file with a mark of the order of bytes.
-        lines = [(nth, line.strip()) for nth, line in enumerate(content.decode("utf-8-sig").splitlines(), 1)]
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: the file is not text. Use {_FORM}.") from None
+    text = read_text_of_user(path, most_bytes=_MOST_BYTES)
+    # Spreadsheets begin a file with a mark of the order of bytes.
+    lines = [(nth, line.strip()) for nth, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1)]
     lines = [(nth, line) for nth, line in lines if line and not line.startswith("#")]
     if not lines:
         raise InputError(f"{path}: the file has no flows. Use {_FORM}.")
@@ -83,7 +76,7 @@ def read_flows(path: Path) -> ForeignFlows:
         raise InputError(f"{path}: the file has no flows. Use {_FORM}.")
     src, dst, sizes, starts, fcts, ideal = (np.array(column, dtype=np.int64) for column in columns)
     known = places is None or "ideal_ns" in places
-    digest = hashlib.sha256(content).hexdigest()
+    digest = hashlib.sha256(text.encode()).hexdigest()
     return ForeignFlows(path, digest, src, dst, sizes, starts, fcts, ideal if known else None)
 
 
