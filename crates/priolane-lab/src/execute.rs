@@ -425,7 +425,7 @@ fn effective(
     let topology = &source.scenario.topology;
     let group = run.experiment.groups.iter().find(|group| group.name == declared.to)?;
     let hosts = group.hosts.list(topology.hosts).ok()?;
-    let bottleneck = Bottleneck { hosts, every: declared.every };
+    let bottleneck = Bottleneck { hosts, every: declared.every.0 };
     let window = run.experiment.time.window();
     Some(metrics::effective::effective((source, outcome), &bottleneck, classes, (window, rtt)))
 }

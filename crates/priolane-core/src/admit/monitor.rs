@@ -1,10 +1,7 @@
 //! Monitor intervals: how often a policy gets reports of a flow, and whether it then moves it.
 
-use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue};
+use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Period, Schema, Value, Words, WrittenValue};
 use crate::units::Span;
-
-/// Shortest monitor interval: the time of a small packet at 10 Gbit/s. A run with much shorter ones would not end.
-const SHORTEST: Span = Span::from_ns(100);
 
 /// The monitor interval and its effect on running flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
@@ -61,9 +58,8 @@ impl KeyValue for Interval {
             _ => {}
         }
         let fix = "\"rpc\", \"rtt\", or a time such as \"50us\"";
-        match Span::read(value, &Bounds::above(0.0, "(0, )")) {
-            Ok(span) if span < SHORTEST => Err(KeyError::new("it is shorter than 100 ns", fix)),
-            Ok(span) => Ok(Self::Every(span)),
+        match Period::read(value, &Bounds::above(0.0, "(0, )")) {
+            Ok(Period(span)) => Ok(Self::Every(span)),
             Err(KeyError::Wrong { what, .. }) => Err(KeyError::new(what, fix)),
             Err(other) => Err(other),
         }

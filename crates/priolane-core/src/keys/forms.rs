@@ -312,6 +312,36 @@ impl KeyValue for Span {
     }
 }
 
+/// Time between samples or reports, at least [`Period::SHORTEST`]: runs with much shorter ones would not end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Period(pub Span);
+
+impl Period {
+    /// The time of a small packet at 10 Gbit/s.
+    pub const SHORTEST: Span = Span::from_ns(100);
+}
+
+impl KeyValue for Period {
+    const UNIT: &'static str = "time";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        match Span::read(value, bounds)? {
+            span if span < Self::SHORTEST => {
+                Err(KeyError::new("the value is shorter than 100 ns", "a longer time, such as \"10us\""))
+            }
+            span => Ok(Self(span)),
+        }
+    }
+
+    fn write(&self) -> WrittenValue {
+        self.0.write()
+    }
+
+    fn schema() -> Schema {
+        Span::schema()
+    }
+}
+
 impl KeyValue for Rate {
     const UNIT: &'static str = "rate";
 

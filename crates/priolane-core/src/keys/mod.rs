@@ -53,7 +53,7 @@ pub(crate) use defaults::Empty;
 pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub(crate) use forms::{ByteList, Millionths, Thousandths};
-pub use forms::{Bytes, Form, KeyValue, NonEmpty, Plain, read_option};
+pub use forms::{Bytes, Form, KeyValue, NonEmpty, Period, Plain, read_option};
 pub use nested::{
     Choice, InTable, Tables, only_one_of, read_one_of, read_shorthand, schema_with_shorthand, write_shorthand,
 };

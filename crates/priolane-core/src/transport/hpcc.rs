@@ -68,7 +68,7 @@ pub struct Config {
     )]
     pub step: Size,
     /// T, slightly above the longest RTT of empty paths; without it the RTT of the flow's own empty path.
-    #[key(auto = "0ps", source = "HPCC (SIGCOMM 2019) §3.2, §5.1")]
+    #[key(auto = "0ps", source = "HPCC (SIGCOMM 2019) §3.2, §5.1; docs/assumptions.md#hpcc-rtt")]
     pub rtt: Option<Span>,
     /// Floor of the window.
     #[key(default = Size::Bdp(0.001), range = "(0, )", source = "docs/assumptions.md#hpcc-start")]
@@ -76,12 +76,32 @@ pub struct Config {
 }
 
 impl Config {
-    /// A T below the round trip of the empty path makes windows that cannot fill it.
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
-        let Some(rtt) = self.rtt else { return Vec::new() };
-        let Some((path, _)) = network.worst(|path| rtt < path.path.data.round_trip) else {
-            return Vec::new();
+        let found = match self.rtt {
+            Some(rtt) => Self::below_a_round_trip(rtt, network),
+            None => Self::unequal(network),
         };
+        found.into_iter().collect()
+    }
+
+    /// Without a common T, flows whose paths differ share unequally: at equal windows, u is higher for the shorter T.
+    fn unequal(network: &NetworkFacts<'_>) -> Option<Finding> {
+        let [shortest, .., longest] = network.paths else { return None };
+        let [least, most] = [shortest, longest].map(|facts| facts.path.longest_round_trip());
+        (least < most).then(|| {
+            let what = format!(
+                "T is each flow's own empty round trip, {} to {} here: at a shared link the flow with the longer one takes \
+                 most of the rate",
+                about_span(least),
+                about_span(most)
+            );
+            Finding::warning("rtt", what, format!("rtt = {:?} for all flows", about_span(Span(most.0 / 20 * 21))))
+        })
+    }
+
+    /// A T below the round trip of the empty path makes windows that cannot fill it.
+    fn below_a_round_trip(rtt: Span, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let (path, _) = network.worst(|path| rtt < path.path.data.round_trip)?;
         let round_trip = path.path.data.round_trip;
         let what = format!(
             "T is {}, but on {} a round trip takes {} when nothing waits: a flow alone uses {:.0} % of the rate",
@@ -91,7 +111,7 @@ impl Config {
             100.0 * rtt.0 as f64 / round_trip.0 as f64
         );
         let fix = format!("rtt = {:?}, or rtt = \"auto\"", about_span(Span(round_trip.0 / 20 * 21)));
-        vec![Finding::warning("rtt", what, fix)]
+        Some(Finding::warning("rtt", what, fix))
     }
 }
 

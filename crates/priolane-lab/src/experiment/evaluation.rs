@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
-use priolane_core::keys::{InTable, Keys, Words};
+use priolane_core::keys::{InTable, Keys, Period, Words};
 use priolane_core::name::{Alphabet, is_name};
 use priolane_core::units::Span;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources, nearest};
@@ -55,7 +55,7 @@ pub struct Effective {
     pub to: String,
     /// Length of a bin.
     #[key(required = "every = \"100us\"", range = "(0, )")]
-    pub every: Span,
+    pub every: Period,
 }
 
 /// The denominator of slowdowns.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use indexmap::IndexMap;
-use priolane_core::keys::{InTable, KeyInfo, Keys};
+use priolane_core::keys::{InTable, KeyInfo, Keys, Period};
 use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
 use priolane_source::{Field, InputError, KeyReader, Mistakes, Origin, Reader, Sources, Table};
@@ -46,7 +46,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
         None => Some(Metrics::default()),
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
     };
-    names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every));
+    names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every).map(|Period(span)| span));
     let panels = table.take("panel");
     let panels = list("panel", panels, found, |field| evaluation::panel(field, &names, &mut sources));
     let paper = words.as_ref().and_then(|words| words.about.paper.as_deref());
@@ -79,9 +79,9 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
             groups: groups?.into_values().collect::<Option<_>>()?,
             controls: controls?,
             events: events?,
-            sample_every,
-            rates_every,
-            admission_every,
+            sample_every: sample_every.map(|Period(span)| span),
+            rates_every: rates_every.map(|Period(span)| span),
+            admission_every: admission_every.map(|Period(span)| span),
             price,
             host: HostSettings { send_jitter },
             scheme: schemes.iter().map(|named| (named.name.clone(), named.scheme.clone())).collect(),
@@ -258,13 +258,13 @@ fn hosts(keys: &mut KeyReader<'_>, sources: &mut Sources) -> Option<HostsKeys> {
 struct SamplingKeys {
     /// Sampling interval of queues.
     #[key(optional, shown = "no samples", range = "(0, )")]
-    sample_every: Option<Span>,
+    sample_every: Option<Period>,
     /// Interval at which senders report the acknowledged bytes of their flows.
     #[key(optional, shown = "no reports", range = "(0, )")]
-    rates_every: Option<Span>,
+    rates_every: Option<Period>,
     /// Sampling interval of admission probabilities.
     #[key(optional, shown = "no samples", range = "(0, )")]
-    admission_every: Option<Span>,
+    admission_every: Option<Period>,
 }
 
 fn sampling(keys: &mut KeyReader<'_>) -> Option<SamplingKeys> {

@@ -253,6 +253,39 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
 }
 
 #[test]
+fn hpcc_without_a_common_rtt_is_told_if_and_only_if_paths_differ() {
+    // Within a rack and across the spine.
+    let two_paths = |rtt: &str| {
+        let text = TEN.of("hpcc").text(&format!("[scheme.hpcc.transport]\nkind = \"hpcc\"\nrtt = {rtt}\n"));
+        let (head, rest) = text.split_once("kind = \"dumbbell\"").unwrap();
+        let (_, tail) = rest.split_once("bottleneck").unwrap();
+        let (_, tail) = tail.split_once('\n').unwrap();
+        let link = "{ rate = \"10Gbps\", delay = \"1us\" }";
+        let network = format!("leaves = 2\nspines = 1\nhosts_per_leaf = 2\nhost_link = {link}\nfabric_link = {link}\n");
+        let text = format!("{head}kind = \"leaf_spine\"\n{network}{tail}").replace("to = \"right\"", "to = \"*\"");
+        let text = text.replace("src = 0, dst = 2", "src = 0, dst = 1");
+        plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap().runs[0].findings.clone()
+    };
+    let found = two_paths("\"auto\"");
+    assert!(begins(&found, "transport.rtt"), "{found:?}");
+    assert!(!begins(&two_paths("\"20us\""), "transport.rtt"));
+    assert!(!begins(&TEN.of("hpcc").findings(""), "transport.rtt"));
+}
+
+#[test]
+fn intervals_so_short_that_no_run_would_end_are_refused() {
+    for key in ["sample_every", "rates_every", "admission_every"] {
+        let planned = |value: &str| {
+            let text = format!("{key} = {value:?}\n{}", TEN.text(""));
+            plan::from_text("x.toml", &text, Path::new("."), &Options::default())
+        };
+        let error = planned("99ns").unwrap_err().to_string();
+        assert!(error.contains(&format!("{key}: the value is shorter than 100 ns")), "{error}");
+        planned("100ns").unwrap();
+    }
+}
+
+#[test]
 fn a_ceiling_of_the_window_that_is_advised_is_enough() {
     for delay in ["1us", "3us", "7us", "11us"] {
         let ceiling = |window: &str| {
