@@ -11,6 +11,8 @@ from pathlib import Path
 
 FILE_LINES = 1000
 FUNCTION_LINES = 80
+# tools/typed_keys.py writes it.
+GENERATED = "python/priolane/keys.py"
 
 
 def long_functions(name: str, text: str) -> Iterator[str]:
@@ -25,7 +27,7 @@ def long_functions(name: str, text: str) -> Iterator[str]:
 def violations(name: str, text: str) -> Iterator[str]:
     """One message for each way in which a source file is too long."""
     lines = text.count("\n")
-    if lines > FILE_LINES:
+    if lines > FILE_LINES and name != GENERATED:
         yield f"{name}: {lines} lines (at most {FILE_LINES})"
     if name.endswith(".py"):
         yield from long_functions(name, text)

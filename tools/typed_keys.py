@@ -197,7 +197,8 @@ def _is_attribute(key: str) -> bool:
 def _about(schema: Schema) -> str:
     """What a key means, without the links of the documentation."""
     about = schema.get("description") or next((one.get("description", "") for one in schema.get("anyOf", [])), "")
-    return re.sub(r" \((?=[^()]*docs/)[^()]*\)", "", about).rstrip(".")
+    without = re.sub(r"; docs/[^\s)]*\.md#[^\s)]+", "", about)
+    return re.sub(r" \(docs/[^\s)]*\)", "", without).rstrip(".")
 
 
 def _documentation(about: str) -> list[str]:
@@ -231,7 +232,9 @@ class _Table(NamedTuple):
         yield "    {"
         for key, found in self.own.items():
             if about := _about(self.schemas[key]):
-                yield from textwrap.wrap(f"{about}.", _WIDTH, initial_indent=_COMMENT, subsequent_indent=_COMMENT)
+                yield from textwrap.wrap(
+                    f"{about}.", _WIDTH, initial_indent=_COMMENT, subsequent_indent=_COMMENT, break_on_hyphens=False
+                )
             yield f'        "{key}": {found},'
         yield "    },"
         yield "    total=False,"

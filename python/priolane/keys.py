@@ -16,7 +16,7 @@ from typing import Any, Literal, TypedDict
 Admit = TypedDict(
     "Admit",
     {
-        # Step size: 0.05, literal 25.
+        # Step size: 0.05, literal 25 (Firapam §V).
         "a": float | str | Path,
         # Increase of the probability per window without a miss (Aequitas §6.1).
         "alpha": float | str | Path,
@@ -33,7 +33,7 @@ Admit = TypedDict(
         # The file and the class: `mine:Mine` is the class `Mine` in `mine.py`, beside the experiment.
         "class": str | type[Any],
         # The sample before the first of a destination and class: zero (no utility at no rate), or none, so that the
-        # first sample changes nothing; literal only.
+        # first sample changes nothing; literal only (Firapam Algorithm 1, which starts p alone).
         "first": Literal["zero", "none"],
         # Minimum probability. The paper states none; the default is that of the authors' simulator.
         "floor": float | str | Path,
@@ -42,7 +42,8 @@ Admit = TypedDict(
         "kind": Literal["aequitas", "pase", "firapam", "none", "python"],
         # Number of classes (Firapam §II-A).
         "levels": int,
-        # Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time.
+        # Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time
+        # (Firapam §V-A).
         "mi": str | Path,
         # Method for the gradient: literal (Algorithm 1) or analytic (derivative, bounded steps).
         "mode": Literal["analytic", "literal"],
@@ -130,9 +131,9 @@ Assign = TypedDict(
         # The class of each group, in the order of the file; groups beyond the list have its last class.
         "classes": Sequence[int],
         # How class and host-level thresholds adapt to the workload; without it they are fixed (NOS2 (GLOBECOM 2019)
-        # §IV; docs/assumptions.md#controller).
+        # §IV).
         "controller": Controller,
-        # Definition of bytes sent.
+        # Definition of bytes sent (PIAS-NS2).
         "count": Literal["stream_offset", "bytes_sent"],
         # Largest factor of errors in the known sizes, up or down.
         "error": float | str | Path,
@@ -183,7 +184,7 @@ class Ecn(TypedDict, total=False):
     full: Mapping[str, str]
     """Backlog above which every packet is marked (Kmax), for link rates of `at` (Kmin); other rates follow in
     proportion. Between both, packets are marked with a probability that grows from 0 to `p_max`. Without it, all
-    packets above `at` are marked (DCQCN (SIGCOMM 2015) §3.1; docs/assumptions.md#red)."""
+    packets above `at` are marked (DCQCN (SIGCOMM 2015) §3.1)."""
     p_max: float | str | Path
     """Probability of a mark at the backlog of `full` (Pmax) (DCQCN (SIGCOMM 2015) §3.1)."""
     per: Literal["port", "queue"]
@@ -250,7 +251,8 @@ class Port(TypedDict, total=False):
     """Buffer: { shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues of a
     strict port, where better packets push out worse ones, { dynamic = SIZE, alpha } shared by all ports of a switch, {
     zero_loss = SIZE } for the data requested by tokens plus SIZE for signals, or unbounded; at = { RATE = LIMIT } if it
-    depends on the link rate. The packet in transmission is not counted."""
+    depends on the link rate. The packet in transmission is not counted (docs/assumptions.md#buffers,
+    docs/assumptions.md#push-out, docs/assumptions.md#dynamic-thresholds)."""
     burst: int
     """Burst in tokens after a pause; with 1, the delay of a token behind a frame in transmission is not made up."""
     classes: int
@@ -264,9 +266,9 @@ class Port(TypedDict, total=False):
     """Capacity per class in tokens; a token that finds the queue full is dropped (TOP §3.1)."""
     detour: Literal["off", "0ps"] | str
     """Delay of a token through an auxiliary switch, from the limiter to the single token queue of the link; tokens then
-    do not expire here."""
+    do not expire here (TOP §4.2)."""
     ecn: Ecn
-    """ECN: an arriving packet that makes the backlog exceed the threshold is marked."""
+    """ECN: an arriving packet that makes the backlog exceed the threshold is marked (RFC 8257 §3.1)."""
     expiry: Literal["off", 0] | int
     """Slots of s + F bytes after which a queued token is discarded (TOP §3.1)."""
     headers: str
@@ -281,16 +283,17 @@ class Port(TypedDict, total=False):
     """The order in which tokens are served."""
     overflow: Literal["drop", "return"]
     """What happens to data whose header finds no room. A host's own queue always drops it: there is no earlier hop to
-    return it from (NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming)."""
+    return it from (NDP (SIGCOMM 2017) §3.2.4)."""
     pfc: Pfc
     """Classes that are paused upstream (PFC) and never dropped; requires buffer = { dynamic } (IEEE 802.1Q-2018 clause
-    36; HPCC (SIGCOMM 2019) §5.1; docs/assumptions.md#pfc)."""
+    36; HPCC (SIGCOMM 2019) §5.1)."""
     queues: int
     """Number of queues, 1 to 16 (NOS2 §III-A)."""
     sample: int
     """Sampling interval: one of this many packets enters W."""
     token: str
-    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet."""
+    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
+    §3.1)."""
     weights: Sequence[int]
     """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
     window: int
@@ -318,7 +321,8 @@ class SchemePort(TypedDict, total=False):
     """Buffer: { shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues of a
     strict port, where better packets push out worse ones, { dynamic = SIZE, alpha } shared by all ports of a switch, {
     zero_loss = SIZE } for the data requested by tokens plus SIZE for signals, or unbounded; at = { RATE = LIMIT } if it
-    depends on the link rate. The packet in transmission is not counted."""
+    depends on the link rate. The packet in transmission is not counted (docs/assumptions.md#buffers,
+    docs/assumptions.md#push-out, docs/assumptions.md#dynamic-thresholds)."""
     burst: int
     """Burst in tokens after a pause; with 1, the delay of a token behind a frame in transmission is not made up."""
     classes: int
@@ -332,9 +336,9 @@ class SchemePort(TypedDict, total=False):
     """Capacity per class in tokens; a token that finds the queue full is dropped (TOP §3.1)."""
     detour: Literal["off", "0ps"] | str
     """Delay of a token through an auxiliary switch, from the limiter to the single token queue of the link; tokens then
-    do not expire here."""
+    do not expire here (TOP §4.2)."""
     ecn: Ecn
-    """ECN: an arriving packet that makes the backlog exceed the threshold is marked."""
+    """ECN: an arriving packet that makes the backlog exceed the threshold is marked (RFC 8257 §3.1)."""
     expiry: Literal["off", 0] | int
     """Slots of s + F bytes after which a queued token is discarded (TOP §3.1)."""
     headers: str
@@ -348,16 +352,17 @@ class SchemePort(TypedDict, total=False):
     """The order in which tokens are served."""
     overflow: Literal["drop", "return"]
     """What happens to data whose header finds no room. A host's own queue always drops it: there is no earlier hop to
-    return it from (NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming)."""
+    return it from (NDP (SIGCOMM 2017) §3.2.4)."""
     pfc: Pfc
     """Classes that are paused upstream (PFC) and never dropped; requires buffer = { dynamic } (IEEE 802.1Q-2018 clause
-    36; HPCC (SIGCOMM 2019) §5.1; docs/assumptions.md#pfc)."""
+    36; HPCC (SIGCOMM 2019) §5.1)."""
     queues: int
     """Number of queues, 1 to 16 (NOS2 §III-A)."""
     sample: int
     """Sampling interval: one of this many packets enters W."""
     token: str
-    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet."""
+    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
+    §3.1)."""
     weights: Sequence[int]
     """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
     window: int
@@ -373,7 +378,8 @@ Transport = TypedDict(
         # ACK every n-th packet in order; 1 acknowledges each. A change of the CE mark is always acknowledged
         # immediately (RFC 8257 §3.2).
         "ack_every": int,
-        # Whether a window that is not a whole number of packets also waits after the last ACK, in the released variant.
+        # Whether a window that is not a whole number of packets also waits after the last ACK, in the released variant
+        # (released code).
         "ack_pacing": bool,
         # R_AI, the step of additive increase (DCQCN (SIGCOMM 2015) §4.2).
         "additive": str,
@@ -389,9 +395,10 @@ Transport = TypedDict(
         "alpha_timer": str,
         # b of the logarithm.
         "b": float | str | Path,
-        # Length of each of the ten intervals of the base history; "path" uses the delay of the empty path instead.
+        # Length of each of the ten intervals of the base history; "path" uses the delay of the empty path instead (RFC
+        # 6817 §3.4.1).
         "base_interval": str,
-        # Tolerance above the empty path's delay within which the path counts as empty.
+        # Tolerance above the empty path's delay within which the path counts as empty (released code).
         "base_tolerance": str,
         # Bandwidth-delay product in packets; auto for that of each flow's path. It sets the number of free tokens, the
         # number of tokens that may be unused, the limit of short flows, and the unit of `relax`.
@@ -439,8 +446,7 @@ Transport = TypedDict(
         # Whether ACKs and handshake packets of an ECN transport are ECN-capable (RFC 3168 §6.1.4; true as ns-3's DCTCP
         # mode).
         "ecn_control": bool,
-        # Target for the delay in hosts; off to use the fabric delay only (Swift (SIGCOMM 2020) §3.2;
-        # docs/assumptions.md#swift-endpoint).
+        # Target for the delay in hosts; off to use the fabric delay only (Swift (SIGCOMM 2020) §3.2).
         "endpoint_target": Literal["off", "0ps"] | str,
         # Target utilization (HPCC (SIGCOMM 2019) §5.1).
         "eta": float | str | Path,
@@ -450,14 +456,14 @@ Transport = TypedDict(
         # Whether congestion avoidance uses Eq. 11 instead of Eq. 14, its approximation for large windows (PACCP §III,
         # Eq. 11).
         "exact_cap": bool,
-        # Number of samples at or above D_limit that make a flow yield.
+        # Number of samples at or above D_limit that make a flow yield (PrioPlus §4.3.2).
         "exceed_limit": int,
         # Lifetime of a token, in packet times, rounded to thousandths (pHost (CoNEXT 2015) §3.1).
         "expiry": Literal["switch", "end_host"] | float | str | Path,
         # Whether a flow that loses packets below its former maximum aims below its window (fast convergence) (RFC 9438
         # §4.7).
         "fast_convergence": bool,
-        # The rule by which a flow's rate follows the loss of its tokens.
+        # The rule by which a flow's rate follows the loss of its tokens (ExpressPass §3.2).
         "feedback": Literal["paper", "ns2"],
         # Initial window of a flow; at least one packet is sent (pHost (CoNEXT 2015) §4.1).
         "first_window": str,
@@ -483,7 +489,7 @@ Transport = TypedDict(
         "hop": str,
         # R_HAI, the step of hyper increase.
         "hyper": str,
-        # Whether the first slow start is that of HyStart++.
+        # Whether the first slow start is that of HyStart++ (RFC 9438 §4.10).
         "hystart": bool,
         # MIN_RTT_DIVISOR: between these bounds, the rise is this part of the last round's round-trip time (RFC 9406
         # §4.3).
@@ -513,7 +519,7 @@ Transport = TypedDict(
         "kind": Literal["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "pfabric", "prioplus_swift", "prioplus_ledbat", "timely", "cubic", "dcqcn", "python", "phost", "ndp", "homa", "expresspass", "top"],
         # The urgency d of a flow whose deadline has passed.
         "late": float | str | Path,
-        # T = d + |P| th (+ D), from when a token leaves its NIC.
+        # T = d + |P| th (+ D), from when a token leaves its NIC (TOP §4.2).
         "lifetime": str,
         # Ceiling of the window.
         "max_cwnd": str,
@@ -536,9 +542,9 @@ Transport = TypedDict(
         # The minimum RTT that gradients are normalized by; without it the round-trip time of the flow's empty path
         # (TIMELY (SIGCOMM 2015) §4.3).
         "min_rtt": Literal["auto", "0ps"] | str,
-        # Floor of the window after a reduction.
+        # Floor of the window after a reduction (Linux).
         "min_window": int | float | str | Path,
-        # Number of best classes that start at line rate and never yield; at most `priorities`.
+        # Number of best classes that start at line rate and never yield; at most `priorities` (released code).
         "never_yield": int,
         # B: the error of delay measurements at hosts (PrioPlus §4.3.2).
         "noise": str,
@@ -546,13 +552,13 @@ Transport = TypedDict(
         "overcommit": int,
         # p of floor(K log_p(a x + b)): the largest flow (TOP §3.2).
         "p": float | str | Path,
-        # How packets are routed.
+        # How packets are routed (TOP §3.3).
         "paths": Literal["symmetric", "spray", "round_robin", "drill"],
         # Source of the default values.
         "preset": Literal["paper", "prioplus_baseline", "lite", "paper", "connectx", "hpcc"],
         # Number of channels; class 0 has the highest (PrioPlus §4.3.2).
         "priorities": int,
-        # The property by which receivers rank flows.
+        # The property by which receivers rank flows (TOP §3.2).
         "priority": Literal["single", "asked", "size", "attained", "deadline", "exact_remaining", "exact_size", "exact_deadline", "exact_coflow"],
         # Timeouts in a row after which the flow only probes.
         "probe_after": int,
@@ -560,8 +566,7 @@ Transport = TypedDict(
         "probes": Literal["apart", "each_rtt"],
         # The order in which a receiver pulls flows (NDP (SIGCOMM 2017) §3.2).
         "pull": Literal["fair", "by_class"],
-        # Pull rate as a fraction of the link rate, rounded to millionths; csg-htsim: 0.99 (NDP (SIGCOMM 2017) §3.2;
-        # docs/assumptions.md#ndp-pulls).
+        # Pull rate as a fraction of the link rate, rounded to millionths; csg-htsim: 0.99 (NDP (SIGCOMM 2017) §3.2).
         "pull_rate": float | str | Path,
         # Growth factor of a window below that of its minimum rate (PACCP §III, Eq. 8).
         "r_cos": float | str | Path,
@@ -573,12 +578,12 @@ Transport = TypedDict(
         "recovery": Literal["sack", "newreno", "gbn", "selective", "gbn"],
         # F, the stages of fast recovery (DCQCN (SIGCOMM 2015) §3.1).
         "recovery_stages": int,
-        # How a reduction for marks takes effect.
+        # How a reduction for marks takes effect (RFC 8257 §3.3, RFC 6937 §3).
         "reduction": Literal["at_once", "proportional", "ns3"],
         # How long a flow that left its tokens unused gets none, in multiples of BDP packet times, rounded to
         # thousandths (pHost (CoNEXT 2015) §4.1).
         "relax": float | str | Path,
-        # Whether lost data is retransmitted; false for UDP-like traffic, not with recovery = gbn.
+        # Whether lost data is retransmitted; false for UDP-like traffic, not with recovery = gbn (PACCP §III).
         "reliable": bool,
         # Number of later packets that must arrive before a missing packet counts as lost.
         "reordering": int,
@@ -588,10 +593,9 @@ Transport = TypedDict(
         "retry": str,
         # Timeouts in a row after which the window is set to the floor.
         "retx_reset": int,
-        # Time without a reply after which a packet is retransmitted (NDP (SIGCOMM 2017) §3.2; docs/assumptions.md#ndp-
-        # timeouts).
+        # Time without a reply after which a packet is retransmitted (NDP (SIGCOMM 2017) §3.2).
         "rto": str,
-        # The round-trip time used to convert a minimum rate into a window.
+        # The round-trip time used to convert a minimum rate into a window (PACCP §III, Eq. 12).
         "rtt": Literal["smoothed", "base", "auto", "0ps"] | str,
         # Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full
         # packets; auto for the bandwidth-delay product of its path. At most 65,535 packets (Homa (SIGCOMM 2018) §3.3).
@@ -608,7 +612,7 @@ Transport = TypedDict(
         "t_high": str,
         # Round-trip time below which the rate increases regardless of the gradient (TIMELY (SIGCOMM 2015) §4.4).
         "t_low": str,
-        # Model of the distribution of flow sizes.
+        # Model of the distribution of flow sizes (TOP §3.2).
         "tail": Literal["heavy", "light"],
         # Base target, without the parts for hops and small windows (Swift (SIGCOMM 2020) §3.5).
         "target": float | str | Path,
@@ -616,23 +620,23 @@ Transport = TypedDict(
         "target_from": Literal["total", "base"],
         # Thresholds between classes, in place of p, tail, mean, a and b (TOP §3.2).
         "thresholds": Sequence[int],
-        # Maximum size of a token on the wire; the mean of minimum and maximum is the port's s.
+        # Maximum size of a token on the wire; the mean of minimum and maximum is the port's s (ExpressPass §3.1).
         "token_max": str,
         # Minimum size of a token on the wire (ExpressPass (SIGCOMM 2017) §3.1).
         "token_min": str,
         # Number of classes for unscheduled packets, from class 0 on.
         "unscheduled_classes": int,
-        # m: flows of at most this many packets are sent immediately, through a one-packet queue served last.
+        # m: flows of at most this many packets are sent immediately, through a one-packet queue served last (TOP §3.3).
         "unscheduled_packets": int,
         # Whether to follow the paper or the released code.
         "variant": Literal["paper", "released"],
         # Initial value of w.
         "w_init": float | str | Path,
-        # W_LS of the best quarter of classes: the linear-start increase per round trip.
+        # W_LS of the best quarter of classes: the linear-start increase per round trip (PrioPlus §4.4).
         "w_ls_high": float | str | Path,
-        # W_LS of the other classes.
+        # W_LS of the other classes (PrioPlus §4.4).
         "w_ls_low": float | str | Path,
-        # W_LS of the classes below those, up to five eighths of all classes.
+        # W_LS of the classes below those, up to five eighths of all classes (PrioPlus §4.4).
         "w_ls_medium": float | str | Path,
         # Whether windows are rounded down to whole packets, at least one.
         "whole_packets": bool,
