@@ -1,11 +1,13 @@
 """The commands that an answer ends with: each is an export that works, and together they are all that it takes."""
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import sonic_present
 from advise_files import FABRIC, write_fabric, write_flows, write_recorded
 from priolane import cli
 from priolane._core import InputError
@@ -23,7 +25,9 @@ LADDER = {"assign": SENT, "port": strict(2)}
 DCTCP = '[today]\nscheme = "dctcp"\n'
 
 
-def _commands(folder: Path, rows: dict[str, Any], text: str = FABRIC) -> tuple[ExportCommand, ...]:
+def _commands(
+    folder: Path, rows: dict[str, Any], text: str = FABRIC, switch: Path | None = None
+) -> tuple[ExportCommand, ...]:
     fabric = read_fabric(write_fabric(folder, text + DCTCP), queues=8)
     flows = read_flows(write_recorded(folder))
     flows.write(folder / FLOWS)
@@ -33,7 +37,7 @@ def _commands(folder: Path, rows: dict[str, Any], text: str = FABRIC) -> tuple[E
         folder / "experiment.toml", "E", fabric, flows, Windows.over(flows, 6), simplest(fabric), {"chosen": chosen}
     )
     experiment.write()
-    return commands(experiment, today(fabric), chosen)
+    return commands(experiment, today(fabric), chosen, switch)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +64,28 @@ def test_every_step_has_its_export_and_each_command_works(
         assert cli.main(typed[1:]) == 0
         assert (tmp_path / f"export-{one.target}" / "notes.txt").exists()
     capsys.readouterr()
+
+
+def test_beside_a_present_configuration_only_what_differs_is_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    present = tmp_path / "config_db.json"
+    present.write_text(json.dumps(sonic_present.written()), encoding="utf-8")
+    sonic = FABRIC.replace("queues = 3", 'queues = 3\nsystem = "sonic"')
+    (first, *_) = _commands(tmp_path, LADDER, sonic, present)
+    assert first.command is not None
+    typed = shlex.split(first.command)
+    assert typed[typed.index("--into") + 1] == str(present)
+    assert cli.main(typed[1:]) == 0
+    assert (tmp_path / "export-sonic" / "patch.json").exists()
+    capsys.readouterr()
+    # All code points are in use: the reason takes the place of the command.
+    full = sonic_present.written()
+    full["DSCP_TO_TC_MAP"]["AZURE"] |= {str(8 * number): str(number) for number in range(8)}
+    present.write_text(json.dumps(full), encoding="utf-8")
+    (first, *_) = _commands(tmp_path, LADDER, sonic, present)
+    assert first.command is None
+    assert "code points are in use" in first.says
 
 
 def test_the_systems_that_take_the_queues_are_named(tmp_path: Path) -> None:

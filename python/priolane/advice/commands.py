@@ -10,12 +10,14 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import Step, Today, merged
+from priolane.advice.configured_switch import SYSTEM
 from priolane.advice.connections import IDLE_S
 from priolane.advice.fabric import SYSTEMS
 from priolane.advice.trials import Experiment
 from priolane.export.deployment import Deployment
 from priolane.export.match import read_networks
 from priolane.export.plan import Routing
+from priolane.export.present import read_present
 from priolane.export.read import read_plan
 from priolane.export.targets import export
 from priolane.model.experiment import Options
@@ -39,18 +41,22 @@ class ExportCommand:
     says: str
 
 
-def commands(experiment: Experiment, today: Today, chosen: Candidate) -> tuple[ExportCommand, ...]:
+def commands(
+    experiment: Experiment, today: Today, chosen: Candidate, switch: Path | None = None
+) -> tuple[ExportCommand, ...]:
     """The exports of all that `chosen` changes, in the order in which they are loaded: switches first.
 
     `experiment` is that of the answer, as it is written; each export gets a directory beside it. Where the fabric does
-    not state what its switches are configured by, the first system that takes the scheme is named.
+    not state what its switches are configured by, the first system that takes the scheme is named. `switch` is the
+    present configuration of a switch: only what differs from it is exported.
     """
     steps = set(today.steps(chosen))
     made = _Made(experiment.path, chosen.name)
     system = experiment.fabric.system
     found: list[ExportCommand] = []
     if steps & _OF_SWITCHES:
-        found.append(made.first(SYSTEMS if system is None else (system,)))
+        into = () if switch is None or system != SYSTEM else ("--into", path_word(switch))
+        found.append(made.first(SYSTEMS if system is None else (system,), into))
     found += [made.one(target, *words) for target, *words in _of_hosts(steps, chosen)]
     return tuple(found)
 
@@ -76,32 +82,39 @@ class _Made:
     experiment: Path
     scheme: str
 
-    def first(self, targets: Sequence[str]) -> ExportCommand:
+    def first(self, targets: Sequence[str], into: Sequence[str] = ()) -> ExportCommand:
         """The first of the targets that takes the scheme: with a queue for routing protocols, or without one where
-        none has so many. The reasons of the first target, if none takes it."""
+        none has so many. The reasons of the first target, if none takes it. `into` is the option of the present
+        configuration."""
         for options in ((), ("--routing", "best")):
-            tried = [self.one(target, *options) for target in targets]
+            tried = [self.one(target, *options, *into) for target in targets]
             taken = [one for one in tried if one.command is not None]
             if taken:
                 others = ", ".join(one.target for one in taken[1:])
                 return replace(taken[0], says=f"{taken[0].says}{f'; {others} take it, too' if others else ''}")
-        return self.one(targets[0])
+        return self.one(targets[0], *into)
 
     def one(self, target: str, *options: str) -> ExportCommand:
         """One export, which is tried."""
         routing: Routing = "best" if "best" in options else "own"
         prefixes = read_networks("--prefix", _PREFIX) if "--prefix" in options else ()
+        present = read_present(Path(options[options.index("--into") + 1])) if "--into" in options else None
+        deployment = Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None, present=present)
         plan = read_plan(self.experiment, Options(schemes=(self.scheme,), seeds=1), routing=routing, named=None)
         try:
-            export(target, plan, Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None))
+            export(target, deployment.placed(plan), deployment)
         except InputError as error:
             head = f"{self.scheme} for {target}: "
             return ExportCommand(target, None, "; ".join(line.removeprefix(head) for line in str(error).splitlines()))
         words = ("priolane", "export", target, path_word(self.experiment), "--scheme", self.scheme, *options)
         words += ("-o", path_word(self.experiment.parent / f"export-{target}"))
-        return ExportCommand(target, command_line(*words), _SAYS[target])
+        return ExportCommand(target, command_line(*words), _INTO if present is not None else _SAYS[target])
 
 
+_INTO = (
+    "switches: what differs from the present one, and the way back; it names code points that are free, which "
+    "nft and hosts then take by --dscp"
+)
 _SAYS = {
     "sonic": "switches: tables; `--into config_db.json` writes only what differs from the switch's present ones, and "
     "names code points that are free, which nft and hosts then take by --dscp",

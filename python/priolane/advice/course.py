@@ -11,8 +11,9 @@ from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remed
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
-from priolane.advice.commands import commands
+from priolane.advice.commands import ExportCommand, commands
 from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
+from priolane.advice.configured_switch import is_configuration
 from priolane.advice.connections import notes
 from priolane.advice.doubts import find_doubts
 from priolane.advice.exportable import keep_exportable
@@ -29,7 +30,7 @@ from priolane.advice.sensitivity import examine
 from priolane.advice.spending import Ledger, Stage
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Trials, bare, timed_out_parts, values, values_of
+from priolane.advice.trials import FLOWS, Experiment, Trials, bare, timed_out_parts, values, values_of
 from priolane.advice.windows import MOST, TIMES_LONGEST_IN_RACE, Windows
 from priolane.execution.budget import Budget
 from priolane.execution.settings import Settings
@@ -301,7 +302,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         kind,
         infeasible=compared.infeasible,
         measured=frame.measured,
-        commands=commands(written, context.today, best.candidate) if kind is Kind.CHANGE else (),
+        commands=_commands(context, written, best.candidate) if kind is Kind.CHANGE else (),
         notes=tuple(notes(context.flows, best.candidate)) if kind is Kind.CHANGE else (),
         doubts=(*_of_list(context), *_doubts(best, context, frame.load)),
         judging=Judging(
@@ -322,6 +323,13 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             alone=_alone(context, next(iter(judged.trials[now.name].values()))),
         ),
     )
+
+
+def _commands(context: AdviceContext, written: Experiment, chosen: Candidate) -> tuple[ExportCommand, ...]:
+    """The exports of the answer; beside the present configuration of a switch if the request has one."""
+    switch = context.request.switch
+    present = switch if switch is not None and is_configuration(switch) else None
+    return commands(written, context.today, chosen, present)
 
 
 def _rollout(

@@ -1,7 +1,7 @@
 """`priolane export`: what to load into switches and hosts for a scheme of an experiment."""
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ def execute(chosen: argparse.Namespace) -> int:
         present=None if chosen.into is None else read_present(chosen.into),
     )
     plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
-    plan = _placed(plan, deployment, None if chosen.dscp is None else code_points.read(chosen.dscp))
+    plan = deployment.placed(plan, None if chosen.dscp is None else code_points.read(chosen.dscp))
     exported = export(chosen.target, plan, deployment, strict=chosen.strict)
     out = chosen.out or Path("runs") / f"{experiment_name(chosen.file)}-{plan.scheme}-{chosen.target}"
     written = write(out, exported)
@@ -151,14 +151,6 @@ def execute(chosen: argparse.Namespace) -> int:
     for path in written:
         show.line(f"wrote {path}")
     return 0
-
-
-def _placed(plan: Plan, deployment: Deployment, points: tuple[int, ...] | None) -> Plan:
-    """The plan with the code points that are stated, and with the ports of the present configuration."""
-    if deployment.present is not None:
-        plan = replace(plan, switches=(deployment.present.switch,), ports_are_named=True)
-        points = code_points.beside_others(plan) if points is None else points
-    return plan if points is None else code_points.with_points(plan, points)
 
 
 def _print_queues(plan: Plan) -> None:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from priolane._core import InputError
+from priolane.export import code_points
 from priolane.export.match import Match, Network
+from priolane.export.plan import Plan
 from priolane.export.present import Present
 from priolane.storage.input_file import read_text_of_user
 
@@ -46,6 +48,16 @@ class Deployment:
     match: Match | None = None
     idle: int | None = None
     prefixes: tuple[Network, ...] = ()
+
+    def placed(self, plan: Plan, points: tuple[int, ...] | None = None) -> Plan:
+        """The plan with the code points that are stated, and with the ports of the present configuration.
+
+        Beside a present configuration, 0 stays with other traffic if no points are stated.
+        """
+        if self.present is not None:
+            plan = replace(plan, switches=(self.present.switch,), ports_are_named=True)
+            points = code_points.beside_others(plan) if points is None else points
+        return plan if points is None else code_points.with_points(plan, points)
 
 
 def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
