@@ -23,8 +23,8 @@ _ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _COMMENT = re.compile(r"<!--.*?-->")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-# Code, and placeholders for numbers of records.
-_CODE = re.compile(r"`[^`]*`|\{\{.*?\}\}")
+# Code, and the statements and placeholders of findings.
+_CODE = re.compile(r"`[^`]*`|\{\{.*?\}\}|\{%.*?%\}")
 _URL = re.compile(r"<?https?://\S+")
 _ABBREVIATION = re.compile(r"\b(Figs?|Eqs?|Secs?|Sect|Alg|No|e\.g|i\.e|vs|al|cf|ca)\.(?=\s)")
 _END = re.compile(r"(?<=[.!?])[\"”)*_]*\s+(?=[A-Z*\"“(\d])|;\s*<br>")
