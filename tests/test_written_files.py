@@ -51,11 +51,24 @@ def imported(folder: Path) -> list[str]:
     return ["import", "coflow", str(SAMPLES / "coflow.txt"), "-o", str(out), "--sizes", str(sizes)]
 
 
+def sizes(folder: Path) -> list[str]:
+    (folder / "table.txt").write_text("1000 0.5\n20000 1\n", encoding="utf-8")
+    return ["import", "sizes", str(folder / "table.txt"), "-o", str(folder / "new" / "out" / "sizes.csv")]
+
+
+def job(folder: Path) -> list[str]:
+    text = "num_ranks 2\nrank 0 {\na: send 1000b to 1\n}\nrank 1 {\na: recv 1000b from 0\n}\n"
+    (folder / "job.goal").write_text(text, encoding="utf-8")
+    return ["import", "goal", str(folder / "job.goal"), "-o", str(folder / "new" / "out" / "job.csv")]
+
+
 # The files of each command that a user could have, too.
 COMMANDS: dict[Callable[[Path], list[str]], list[str]] = {
     export: ["leaf/switch.sh", "spine/switch.sh", "host.sh", "notes.txt"],
     trace: ["trace-0.parquet", "trace-0-state.parquet", "trace-0.pcap", "trace-network.parquet", "page.html"],
     imported: ["flows.csv", "flows.hosts.csv", "flows.report.json", "sizes.csv"],
+    sizes: ["sizes.csv", "sizes.report.json"],
+    job: ["job.csv", "job.report.json"],
 }
 CASES = [
     pytest.param(command, name, id=f"{command.__name__}-{name}") for command in COMMANDS for name in COMMANDS[command]
