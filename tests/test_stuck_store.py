@@ -79,7 +79,7 @@ _RUN_FAULTS = [
     ("hang", 3),
     *(pytest.param(fault, number, marks=SOAK) for fault in ("hang", "drip") for number in (1, 2, 6, 9)),
 ]
-_SIGNALS = [(signal.SIGINT,), pytest.param((signal.SIGINT,) * 2, marks=SOAK), (signal.SIGTERM,)]
+_SIGNALS = [(signal.SIGINT,), (signal.SIGINT,) * 2, (signal.SIGTERM,)]
 
 
 @pytest.mark.parametrize(("fault", "working"), _RUN_FAULTS)
@@ -111,7 +111,9 @@ def test_signals_end_commands_that_read_a_store_that_does_not_answer(tmp_path: P
     assert (code, out, errors) == (130, "", "priolane: interrupted\n")
 
 
-_FAILING = [("hang", 3), ("drip", 0), *(pytest.param(fault, 3, marks=SOAK) for fault in FAULTS if fault != "hang")]
+# After three requests the store is written to only, and its answers have no bytes to drip.
+_OTHERS = [fault for fault in FAULTS if fault not in {"hang", "drip"}]
+_FAILING = [("hang", 3), ("drip", 0), *(pytest.param(fault, 3, marks=SOAK) for fault in _OTHERS)]
 
 
 @pytest.mark.parametrize(("fault", "working"), _FAILING)

@@ -52,7 +52,12 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         watchdog.unreported = False
-        if not watchdog.interrupted:
+        if watchdog.interrupted:
+            # Python ends by a signal that comes while it finalizes, unless the signal is ignored.
+            for each in signals:
+                signal.signal(each, signal.SIG_IGN)
+            watchdog.hurry()
+        else:
             for each, handler in before.items():
                 if signal.getsignal(each) is interrupt:
                     signal.signal(each, handler)
@@ -83,6 +88,10 @@ class _Watchdog:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         threading.Thread(target=self._watch, name="priolane-watchdog", daemon=True).start()
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def hurry(self) -> None:
+        """Bounds the end of the process as a second signal does."""
+        os.write(self._writer, bytes([signal.SIGINT]))
 
     def close(self) -> None:
         """Ends the thread."""
