@@ -20,6 +20,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// Returns the error of the system, `TimedOut` after 10 s, or `Interrupted`.
 pub(crate) fn connect(path: &Path, go_on: &mut GoOn<'_>) -> io::Result<UnixStream> {
+    connect_within(path, LIMIT, go_on)
+}
+
+fn connect_within(path: &Path, limit: Duration, go_on: &mut GoOn<'_>) -> io::Result<UnixStream> {
     let (tell, connected) = mpsc::channel();
     let to = path.to_owned();
     thread::spawn(move || tell.send(UnixStream::connect(to)));
@@ -29,8 +33,8 @@ pub(crate) fn connect(path: &Path, go_on: &mut GoOn<'_>) -> io::Result<UnixStrea
             Ok(connected) => return connected,
             Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::Other.into()),
             Err(RecvTimeoutError::Timeout) if !go_on() => return Err(io::ErrorKind::Interrupted.into()),
-            Err(RecvTimeoutError::Timeout) if now().saturating_duration_since(began) > LIMIT => {
-                let what = format!("nobody accepts a connection within {} s", LIMIT.as_secs());
+            Err(RecvTimeoutError::Timeout) if now().saturating_duration_since(began) > limit => {
+                let what = format!("nobody accepts a connection within {} s", limit.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, what));
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -68,5 +72,27 @@ mod tests {
             connect(&directory.path().join("absent"), &mut || true).unwrap_err().kind(),
             io::ErrorKind::NotFound
         );
+    }
+
+    #[test]
+    fn a_listener_that_accepts_nobody_is_given_up_after_the_limit() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let mut kept = Vec::new();
+        let late = loop {
+            // A connection that never ends is stopped after 100 looks, which is an error of another kind.
+            let mut looks = 0;
+            let mut go_on = || {
+                looks += 1;
+                looks < 100
+            };
+            match connect_within(&path, 3 * LOOK, &mut go_on) {
+                Ok(stream) => kept.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(late.to_string(), "nobody accepts a connection within 0.15 s");
     }
 }
