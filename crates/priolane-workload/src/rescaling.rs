@@ -202,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn a_host_that_is_listed_twice_has_one_link() {
+        let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.4 };
+        let rows = flow_list::read_rows(LIST.as_bytes(), "x.csv", 16).unwrap();
+        let last_start = |network: &Network| {
+            let scaling =
+                Rescaling::of(&Scales { load: Some(load), ..SCALES }, &rows, &network.site()).unwrap();
+            scaling.applied(rows.clone()).unwrap()[2].flow.start
+        };
+        let once = Network::new();
+        let mut twice = Network::new();
+        twice.hosts.extend_from_within(..);
+        assert_eq!(last_start(&twice), last_start(&once));
+    }
+
+    #[test]
     fn a_load_without_a_span_is_refused() {
         let network = Network::new();
         let rows =

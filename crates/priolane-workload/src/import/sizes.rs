@@ -27,7 +27,7 @@ pub struct SizeTable {
 }
 
 /// Flows of one size, or of neighboring sizes.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bucket {
     flows: u64,
     bytes: u128,
@@ -97,6 +97,8 @@ fn thinned(each: &[Bucket], whole: Bucket) -> Vec<Bucket> {
 
 #[cfg(test)]
 mod tests {
+    use priolane_core::rng::{Purpose, Stream};
+
     use super::{Bucket, SHARES, thinned};
 
     #[test]
@@ -119,5 +121,29 @@ mod tests {
         let each = [Bucket { flows: 1 << 40, bytes: 1 << 50 }, Bucket { flows: 1, bytes: 1 }];
         let whole = Bucket { flows: (1 << 40) + 1, bytes: (1 << 50) + 1 };
         assert_eq!(thinned(&each, whole).len(), 2);
+    }
+
+    #[test]
+    fn a_size_with_its_share_of_flows_or_bytes_keeps_a_row_of_its_own() {
+        // SHARES rows of flows: a size with a SHARES-th of the flows or of the bytes is averaged with no other.
+        let mut random = Stream::new(1, Purpose::Endpoint, 0);
+        for _ in 0..priolane_rounds::rounds(50, 2_000) {
+            let each: Vec<Bucket> = (1..=100)
+                .map(|size| {
+                    let flows = if random.below(10) == 0 { 1_000 } else { 1 };
+                    let bytes = if random.below(10) == 0 { 1_000_000 } else { size };
+                    Bucket { flows, bytes: u128::from(flows * bytes) }
+                })
+                .collect();
+            let flows: u64 = each.iter().map(|one| one.flows).sum();
+            let bytes: u128 = each.iter().map(|one| one.bytes).sum();
+            let found = thinned(&each, Bucket { flows, bytes });
+            let is_large = |one: &&Bucket| {
+                u128::from(one.flows) * SHARES >= u128::from(flows) || one.bytes * SHARES >= bytes
+            };
+            for large in each.iter().filter(is_large) {
+                assert!(found.contains(large), "{large:?} is averaged with others");
+            }
+        }
     }
 }

@@ -300,3 +300,24 @@ fn a_broken_clock_drops_its_rows_and_not_the_log() {
     let simulator = read(sample!("yaps_nine.txt"), &part).unwrap_err().what;
     assert!(simulator.contains("--from has no meaning for the format yaps"), "{simulator}");
 }
+
+#[test]
+fn a_list_has_at_most_65536_hosts_unless_they_are_folded() {
+    // One receiver, and senders from 10.0.0.0 on: one address a row.
+    let log = |senders: u32| -> String {
+        let row = |sender: u32| {
+            let [_, high, middle, low] = sender.to_be_bytes();
+            format!(
+                "2 123456789010 eni-0a 10.{high}.{middle}.{low} 192.168.0.1 40122 5001 6 100 150000 1714521600 \
+                 1714521660 ACCEPT OK\n"
+            )
+        };
+        (0..senders).map(row).collect()
+    };
+    let (most, _) = good(&log(65_535), &Options::default());
+    assert_eq!((most.rows.len(), most.names.len()), (65_535, 65_536));
+    let error = read(&log(65_536), &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("x:65536: there are more than 65536 hosts. Use --hosts N"), "{error}");
+    let (folded, _) = good(&log(65_536), &Options { hosts: Some(16), ..Options::default() });
+    assert!(folded.rows.iter().all(|row| row.flow.src.0 < 16 && row.flow.dst.0 < 16));
+}

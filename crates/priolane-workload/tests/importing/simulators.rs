@@ -281,6 +281,10 @@ fn hosts_with_two_links_have_one_of_the_summed_rate_or_the_first() {
     );
     let slower = parallel.replacen("25000000000.0 1us", "25000000000.0 2us", 1);
     assert!(read(&slower, Some(Bond::Sum)).unwrap_err().what.contains("differ in delay"));
+    // The sum must be a rate, too: 2^64 bit/s are 18446744073.7 Gbit/s.
+    let fast = parallel.replacen("0 4 25Gbps", "0 4 18446744073Gbps", 1);
+    let error = read(&fast, Some(Bond::Sum)).unwrap_err().to_string();
+    assert_eq!(error, "t:4: the summed rate is too large. Use lower rates.");
     // A network without such hosts is the same with and without.
     assert_eq!(read(TOPOLOGY, Some(Bond::Sum)).unwrap(), network());
 }
