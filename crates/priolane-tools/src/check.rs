@@ -271,6 +271,18 @@ load = { of = "host", counts = "payload", value = 0.5 }
     }
 
     #[test]
+    fn a_part_of_a_run_has_its_warm_up_shortened_like_the_rest() {
+        let text = SMALL.replace("warmup = \"1ms\", measure = \"20ms\"", "warmup = \"3s\", measure = \"1s\"");
+        let points = points_of(&text);
+        let point = &points.points[0];
+        let part = RunPrefix::of(&point.experiment, point.flows, 10_000);
+        let made = plan::build_at(&part.experiment, "newreno", 1).unwrap().scenario.flows.len();
+        assert!((7_000..13_000).contains(&made), "{made}");
+        let Timing::Window { warmup, measure, .. } = part.experiment.time else { panic!("a window") };
+        assert!(warmup.0.abs_diff(3 * measure.0) <= 3, "{warmup:?} {measure:?}");
+    }
+
+    #[test]
     fn a_part_of_a_run_predicts_the_whole() {
         let check = |sample| {
             let text = SMALL.replace("20ms", "400ms");
