@@ -310,6 +310,8 @@ impl EndpointUser for Framing {
 
 #[cfg(test)]
 mod tests {
+    use priolane_core::keys::Schema;
+
     use super::*;
 
     #[test]
@@ -352,6 +354,21 @@ mod tests {
             Scheme::with("dctcp", &[("min_rto", Value::Text("3ms")), ("g", Value::Float(0.5))]).unwrap();
         let window = scheme.transport.window().unwrap();
         assert_eq!(window.min_rto, priolane_core::units::Span::from_ms(3));
+    }
+
+    #[test]
+    fn no_key_takes_a_number_that_is_not_finite() {
+        let mut checked = 0;
+        for entry in Spec::entries() {
+            for key in entry.parameters.iter().filter(|key| matches!(key.schema, Schema::Number)) {
+                for bad in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+                    let error = Scheme::with(entry.name, &[(key.name, Value::Float(bad))]).unwrap_err();
+                    assert_eq!(error.key.as_deref(), Some(key.name), "{} {bad}: {error}", entry.name);
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 30, "{checked}");
     }
 
     #[test]
