@@ -464,7 +464,8 @@ fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
     let apart =
         Panel { x_at: at(0.5), y_at: at(0.6), ..panel(&SCATTER, None, &["fct.all", "fct.all", "fct.flow0"]) };
     let joined = panel(&SCATTER, Some(LOAD), &["gain.all", "fct.all"]);
-    plan.experiment.panels = vec![apart, joined];
+    let only_y = Panel { y_at: at(0.6), ..panel(&SCATTER, None, &["fct.all", "fct.all"]) };
+    plan.experiment.panels = vec![apart, joined, only_y];
     let report = report_of(&plan, &[]);
     // Both sweep points form one dot per scheme: 2.5 ms times the mean seed times 5, and times 6.
     let series = &report.panels[0].series;
@@ -485,6 +486,13 @@ fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
         line.points.iter().map(|mark| mark.dot.as_ref().unwrap().along.clone().unwrap()).collect();
     assert_eq!((line.scheme.as_str(), along), ("nos2", vec![json!(0.5), json!(0.6)]));
     assert!(line.points.iter().all(|mark| mark.x == json!(2.0) && mark.dot.as_ref().unwrap().size.is_none()));
+    // With y at one point only, each point is a dot of its own, which is of no point as a whole.
+    let series = &report.panels[2].series;
+    assert!(series.iter().all(|s| s.at.is_empty()), "{series:?}");
+    let dots = series.iter().filter(|s| s.scheme == "dctcp").flat_map(|s| &s.points);
+    let dots: Vec<_> = dots.map(|mark| (mark.x.as_f64().unwrap(), mark.y.mean.unwrap())).collect();
+    assert!(dots.len() == 2 && near(dots[0].0, 0.0125) && near(dots[1].0, 0.015), "{dots:?}");
+    assert!(dots.iter().all(|dot| near(dot.1, 0.015)), "{dots:?}");
     let written = serde_json::to_value(&report.panels).unwrap();
     assert_eq!(written[1]["series"][1]["points"][0]["x_interval"]["mean"], json!(2.0));
 }

@@ -225,6 +225,19 @@ fn timely_flows_bring_what_they_have_through_the_declared_bottleneck() {
 }
 
 #[test]
+fn the_declared_bottleneck_is_the_links_of_the_named_group() {
+    let few = "[[group]]\nname = \"few\"\nhosts = \"0-1\"\napp = \"poisson\"\nsizes = { csv = \"web_search\", interpolation = \"linear\", scale_to_mean = \"10kB\" }\n\
+               load = { of = \"host\", counts = \"payload\", value = 0.1 }\n[[group]]\n";
+    // Two or five lines of 10 Gbps.
+    for (to, capacity_bps) in [("few", 2e10), ("all", 5e10)] {
+        let declared = format!("[metrics]\neffective = {{ to = \"{to}\", every = \"100us\" }}\n");
+        let text = FILE.replacen("[[group]]\n", few, 1).replacen("[metrics]\n", &declared, 1);
+        let effective = run(&text).effective.unwrap();
+        assert!((effective.capacity_bps - capacity_bps).abs() < 1.0, "{to}: {}", effective.capacity_bps);
+    }
+}
+
+#[test]
 fn reactions_and_clocks_that_do_not_exist_are_refused() {
     let group =
         |line: &str, key: &str| refused("app = \"poisson\"", &format!("app = \"poisson\"\n{line}"), key);

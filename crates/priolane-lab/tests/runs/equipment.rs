@@ -86,6 +86,18 @@ fn thresholds_of_rates_that_none_states_are_in_proportion_and_said_so() {
 }
 
 #[test]
+fn thresholds_are_in_proportion_to_the_next_slower_rate_in_whatever_order_they_are_stated() {
+    let text = GOOD.replacen("\"10Gbps\"", "\"25Gbps\"", 1);
+    for at in ["\"20Gbps\" = \"30pkt\", \"5Gbps\" = \"7pkt\"", "\"5Gbps\" = \"7pkt\", \"20Gbps\" = \"30pkt\""]
+    {
+        let text = format!("{text}[switch]\necn = {{ per = \"port\", at = {{ {at} }} }}\n");
+        let plan = plan::from_text("f.toml", &text, Path::new("."), &Options::default()).unwrap();
+        // 30 packets at 20 Gbit/s are 37.5 at 25.
+        assert_eq!(merged(&plan, "dctcp/port/ecn/at/25Gbps"), "38pkt", "{at}");
+    }
+}
+
+#[test]
 fn switches_that_mark_automatically_take_the_thresholds_of_each_scheme_at_every_rate() {
     let text = GOOD.replacen("\"10Gbps\"", "\"25Gbps\"", 1);
     let text = text.replacen("[\"dctcp\"]", "[\"dctcp\", \"nos2\", \"ns3_dctcp\", \"newreno\", \"bare\"]", 1);

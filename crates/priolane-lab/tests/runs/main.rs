@@ -33,4 +33,5 @@ mod settings;
 mod steady_state;
 mod token_schemes;
 mod units;
+mod worst_path;
 mod write_runs;

@@ -88,3 +88,17 @@ fn a_sender_that_does_not_exist_is_refused() {
     assert_eq!(refused.fix, "a flow from 0 to 2");
     assert!(!bench.out().exists());
 }
+
+#[test]
+fn a_flow_that_waits_has_the_start_that_its_predecessor_gave_it() {
+    let bench = Bench::new();
+    let list = "start_ns,src,dst,bytes,class,after,delay_ns\n\
+                5000,0,1,3020,2,,\n5000,1,2,1460,0,0,1000\n40000,0,1,1460,0,,\n";
+    std::fs::write(bench.0.path().join("flows.csv"), list).unwrap();
+    let report = bench.network(&request(&[])).unwrap();
+    let starts: Vec<u64> = report.flows.iter().map(|flow| flow.start_ps).collect();
+    // The first flow is whole 5.8336 us after its start, and the second begins 1 us later.
+    assert_eq!(starts, [5_000_000, 11_833_600, 40_000_000]);
+    let alone = bench.trace(&only("dctcp", &[]), &flow(1)).unwrap();
+    assert_eq!(alone.flow.start_ps, 11_833_600);
+}
