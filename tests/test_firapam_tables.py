@@ -179,3 +179,18 @@ def test_reductions_of_m_in_table_iii_leave_the_range_of_the_text(
     for table, expected in (("table3", of_table), ("table4", of_text)):
         assert (min(reductions(table)), max(reductions(table))) == pytest.approx(expected, abs=0.06), table
     assert min(reductions("table3")) < of_text[0]
+
+
+def test_one_cell_counts_more_late_flows_of_h_than_there_are() -> None:
+    """Table III, D2, case 3: Aequitas misses 1138 of 5000, and Table II gives H a fifth of the flows.
+
+    Rates are counts over all flows. The cell is 4.9 standard deviations above 1000, the mean number of flows of H, and
+    no other cell is above its class at all.
+    """
+    above = {(cell.table, cell.case, cell.level, cell.scheme) for cell in _cells() if cell.rate > cell.share}
+    assert above == {("table3", "D2-3", "H", "aequitas")}
+    cells = _by_place()["table3", "D2-3", "H"]
+    share, rate = cells["aequitas"].share, cells["aequitas"].rate
+    assert (rate - share) * FLOWS / math.sqrt(FLOWS * share * (1 - share)) == pytest.approx(4.9, abs=0.05)
+    # The text has Aequitas miss 3.6 to 44.6 % fewer of H than PA only; here it misses more.
+    assert rate > cells["asked"].rate
