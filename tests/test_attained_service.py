@@ -1,4 +1,4 @@
-"""What least attained service costs elephants in theory, which study/papers/nos2/fig6/finding.md states."""
+"""The theoretical cost of least attained service for elephants, which study/papers/nos2/fig6/finding.md states."""
 
 import math
 import re
