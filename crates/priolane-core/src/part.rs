@@ -221,8 +221,8 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
 
 /// Defines an enum of a list of parts, each with a struct of keys that implements [`Part`]. The word that chooses the
 /// part is under `kind`, or under another key: `by "solver"`. A part of another [`Notation`] states it in its
-/// declaration. `else` names the variant of parts that are not on the list: a box of a trait with its own `name` and
-/// `write`. A list without such a variant implements [`Keys`].
+/// declaration. `else` names the variant of parts that other crates register: a box that is
+/// [`Registered`](crate::registry::Registered), of a trait with its own `name` and `write`.
 ///
 /// ```text
 /// parts! {
@@ -236,23 +236,16 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parts {
-    (@keys $list:ident by $tag:literal) => {
-        impl $crate::keys::Keys for $list {
-            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::choose(table, $tag, Self::PARTS)?;
-                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
-            }
-
-            fn write(&self, out: &mut $crate::keys::Pairs) {
-                self.write(out);
-            }
-
-            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
-                $crate::part::describe($tag, Self::entries(), out);
+    (@registered $list:ident) => {};
+    (@registered $list:ident else $boxed:ty) => {
+        impl $list {
+            /// Returns the code hash of a part of another crate; `None` for one of this crate.
+            pub fn code(&self) -> Option<u64> {
+                let registry = <$boxed as $crate::registry::Registered>::registry();
+                registry.named(self.name()).map(|part| part.code)
             }
         }
     };
-    (@keys $list:ident by $tag:literal else $other:ident) => {};
     (
         $(#[$meta:meta])*
         pub enum $list:ident: dyn $trait:ident in $row:ident { $($kinds:tt)* }
@@ -310,6 +303,9 @@ macro_rules! __parts {
                 $(if name == <$config as $crate::part::Part>::NAME {
                     return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
                 })*
+                $(if let Some(other) = <$boxed as $crate::registry::Registered>::registry().read(name, table)? {
+                    return Ok(Some(Self::$other(other)));
+                })?
                 Ok(None)
             }
 
@@ -335,12 +331,29 @@ macro_rules! __parts {
                 }
             }
 
-            /// Returns the declarations of all parts.
+            /// Returns the declarations of the parts on the list.
             pub fn entries() -> Vec<$crate::part::Entry> {
                 vec![$($crate::part::Entry {
                     tag: $tag,
                     ..$crate::part::Entry::of::<$config>($crate::part::Row::$row)
                 }),*]
+            }
+
+            /// Returns the declarations of the parts that other crates have registered. After the first call none can
+            /// be added.
+            pub fn registered_entries() -> Vec<$crate::part::Entry> {
+                #[allow(unused_mut, reason = "not every list can be extended")]
+                let mut entries = Vec::new();
+                $(let registry = <$boxed as $crate::registry::Registered>::registry();
+                entries.extend(registry.all().iter().map(|part| part.entry.clone()));)?
+                entries
+            }
+
+            /// Returns the declarations of all parts, those of other crates last.
+            pub fn all_entries() -> Vec<$crate::part::Entry> {
+                let mut entries = Self::entries();
+                entries.extend(Self::registered_entries());
+                entries
             }
 
             /// Returns the part as a trait object.
@@ -371,7 +384,26 @@ macro_rules! __parts {
             }
         }
 
-        $crate::part::parts!(@keys $list by $tag $(else $other)?);
+        impl $crate::keys::Keys for $list {
+            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                #[allow(unused_mut, reason = "not every list can be extended")]
+                let mut parts = Self::PARTS.to_vec();
+                $(let registry = <$boxed as $crate::registry::Registered>::registry();
+                parts.extend(registry.names().map(|name| (name, $crate::part::Notation::Tag)));)?
+                let name = $crate::part::choose(table, $tag, &parts)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            fn write(&self, out: &mut $crate::keys::Pairs) {
+                self.write(out);
+            }
+
+            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
+                $crate::part::describe($tag, Self::all_entries(), out);
+            }
+        }
+
+        $crate::part::parts!(@registered $list $(else $boxed)?);
     };
 }
 

@@ -28,6 +28,12 @@ pub struct Registration<P> {
 /// Reads the keys of a part of another crate.
 pub type ReadKeys<P> = fn(&mut dyn AnyTable) -> Result<P, AnyError>;
 
+/// A part of another crate, as a variant of a list of parts holds it.
+pub trait Registered: Sized + 'static {
+    /// Returns the parts of this list that other crates have registered.
+    fn registry() -> &'static Registry<Self>;
+}
+
 /// The reason why a part cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegisterError {
@@ -75,12 +81,12 @@ impl<P> Registry<P> {
     }
 
     /// Iterates over the names of the parts.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.all().iter().map(|part| part.entry.name)
     }
 
-    /// Returns the part of this name.
-    pub(crate) fn named(&self, name: &str) -> Option<&Registration<P>> {
+    /// Returns the part of this name; `None` if none is registered.
+    pub fn named(&self, name: &str) -> Option<&Registration<P>> {
         self.all().iter().find(|part| part.entry.name == name)
     }
 
@@ -88,15 +94,16 @@ impl<P> Registry<P> {
     ///
     /// # Errors
     /// An error of its keys.
-    pub(crate) fn read<T: Table>(&self, name: &str, table: &mut T) -> Result<Option<P>, T::Error> {
+    pub fn read<T: Table>(&self, name: &str, table: &mut T) -> Result<Option<P>, T::Error> {
         let Some(part) = self.named(name) else { return Ok(None) };
         (part.read)(table).map(Some).map_err(AnyError::of::<T>)
     }
 }
 
-/// Defines the trait of boxed parts of other crates in a list of `dyn $part`, for all types with such a part's traits.
-macro_rules! boxed_parts {
-    ($(#[$doc:meta])* pub trait $boxed:ident: $part:ident;) => {
+/// Defines the trait of boxed parts of other crates in a list of `dyn $part`, for all types with such a part's traits, and
+/// the registry of these parts.
+macro_rules! registered_parts {
+    ($(#[$doc:meta])* pub trait $boxed:ident: $part:ident in $row:ident;) => {
         $(#[$doc])*
         pub trait $boxed: $part + Send + Sync {
             /// Returns its name in files.
@@ -147,6 +154,33 @@ macro_rules! boxed_parts {
             }
         }
 
+        impl dyn $boxed {
+            /// Adds the part `P` to a list that has parts named `listed`. `code` is the hash of its code.
+            ///
+            /// # Errors
+            /// Fails as [`$crate::registry::RegisterError`] describes.
+            pub(crate) fn register<P>(
+                code: u64,
+                listed: &[&str],
+            ) -> Result<(), $crate::registry::RegisterError>
+            where
+                P: $part + $crate::part::Part + Clone + PartialEq + Send + Sync + 'static,
+            {
+                let read: $crate::registry::ReadKeys<Box<dyn $boxed>> =
+                    |table| Ok(Box::new(P::read(&mut $crate::keys::DynTable(table))?));
+                let entry = $crate::part::Entry::of::<P>($crate::part::Row::$row);
+                let registration = $crate::registry::Registration { entry, read, code };
+                <Box<dyn $boxed> as $crate::registry::Registered>::registry().add(registration, listed)
+            }
+        }
+
+        impl $crate::registry::Registered for Box<dyn $boxed> {
+            fn registry() -> &'static $crate::registry::Registry<Self> {
+                static PARTS: $crate::registry::Registry<Box<dyn $boxed>> = $crate::registry::Registry::new();
+                &PARTS
+            }
+        }
+
         impl Clone for Box<dyn $boxed> {
             fn clone(&self) -> Self {
                 (**self).boxed()
@@ -161,4 +195,4 @@ macro_rules! boxed_parts {
     };
 }
 
-pub(crate) use boxed_parts;
+pub(crate) use registered_parts;

@@ -31,10 +31,8 @@ pub(crate) use none::NoAdmission;
 pub use registered::RegisteredPolicy;
 
 use crate::file_code::FileCode;
-use crate::keys::{KeyInfo, Keys, Pairs, Table};
-use crate::part::{Entry, Part, describe, parts, take_name};
+use crate::part::{Part, parts};
 use crate::registry::RegisterError;
-use registered::registered;
 
 parts! {
     /// An admission policy with its parameters.
@@ -117,21 +115,10 @@ pub fn register<P>(code: u64) -> Result<(), RegisterError>
 where
     P: AdmissionPolicy + Part + Clone + PartialEq + Send + Sync + 'static,
 {
-    registered::add::<P>(code, Policy::NAMES)
+    <dyn RegisteredPolicy>::register::<P>(code, Policy::NAMES)
 }
 
 impl Policy {
-    /// Returns the declarations of all policies, with those of other crates.
-    pub fn all_entries() -> Vec<Entry> {
-        let others = registered().all().iter().map(|policy| policy.entry.clone());
-        Self::entries().into_iter().chain(others).collect()
-    }
-
-    /// Returns the code hash of a policy of another crate; `None` for one of this crate.
-    pub fn code(&self) -> Option<u64> {
-        registered().named(self.name()).map(|policy| policy.code)
-    }
-
     /// Returns the code of the policy that is in a file; `None` for compiled code.
     pub fn file_code(&self) -> Option<&dyn FileCode> {
         self.part().file_code()
@@ -140,25 +127,6 @@ impl Policy {
     /// As [`Self::file_code`].
     pub fn file_code_mut(&mut self) -> Option<&mut dyn FileCode> {
         self.part_mut().file_code_mut()
-    }
-}
-
-impl Keys for Policy {
-    fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        let names: Vec<&str> = Self::NAMES.iter().copied().chain(registered().names()).collect();
-        let name = take_name(table, "kind", &names)?;
-        match registered().read(name, table)? {
-            Some(policy) => Ok(Self::Registered(policy)),
-            None => Self::read(name, table).map(|policy| policy.expect("invariant: the name is on a list")),
-        }
-    }
-
-    fn write(&self, out: &mut Pairs) {
-        self.write(out);
-    }
-
-    fn describe(out: &mut Vec<KeyInfo>) {
-        describe("kind", Self::all_entries(), out);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The row `assign` of a scheme: assignment of priorities.
 
-use super::by_flow::{self, ByFlow, Rule};
+use super::by_flow::{ByFlow, RegisteredRule, Rule};
 use super::bytes_sent::BytesSent;
 use super::thresholds::Demotion;
 use crate::file_code::FileCode;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
 use crate::part::{Entry, Part, Row, describe, take_name};
-use crate::registry::RegisterError;
+use crate::registry::{RegisterError, Registered};
 
 /// A priority assignment with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ pub fn register<R>(code: u64) -> Result<(), RegisterError>
 where
     R: Rule + Part + Clone + PartialEq + Send + Sync + 'static,
 {
-    by_flow::add::<R>(code, &Assign::listed())
+    <dyn RegisteredRule>::register::<R>(code, &Assign::listed())
 }
 
 impl Assign {
@@ -96,13 +96,16 @@ impl Assign {
     pub fn entries() -> Vec<Entry> {
         let mut entries = ByFlow::entries();
         entries.extend([Entry::of::<NoAssignment>(Row::Assign), Entry::of::<BytesSent>(Row::Assign)]);
-        entries.extend(by_flow::registered().all().iter().map(|rule| rule.entry.clone()));
+        entries.extend(ByFlow::registered_entries());
         entries
     }
 
     /// Returns the code hash of a rule of another crate; `None` for one of this crate.
     pub fn code(&self) -> Option<u64> {
-        by_flow::registered().named(self.name()).map(|rule| rule.code)
+        match self {
+            Self::ByFlow(rule) => rule.code(),
+            Self::None(_) | Self::BytesSent(_) => None,
+        }
     }
 
     /// Returns the code of its rule that is in a file; `None` for compiled code.
@@ -140,11 +143,9 @@ impl Assign {
 
 impl Keys for Assign {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        let names: Vec<&str> = Self::listed().into_iter().chain(by_flow::registered().names()).collect();
+        let registry = <Box<dyn RegisteredRule>>::registry();
+        let names: Vec<&str> = Self::listed().into_iter().chain(registry.names()).collect();
         let name = take_name(table, "kind", &names)?;
-        if let Some(rule) = by_flow::registered().read(name, table)? {
-            return Ok(Self::ByFlow(ByFlow::Registered(rule)));
-        }
         if let Some(rule) = ByFlow::read(name, table)? {
             return Ok(Self::ByFlow(rule));
         }

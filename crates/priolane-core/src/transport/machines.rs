@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::coexist::{Boxed, Coexists, TransportsByGroup};
 use super::machine::{Cost, Machine, Reports, Setup, TransportKeys};
-use super::registered::registered;
 use super::window::{self, Handshake};
 use super::{Controller, EndpointUser, homa, ndp, phost, tokens};
 use crate::endpoint::LocalHost;
@@ -65,8 +64,7 @@ macro_rules! machines {
 
             /// Returns the catalogue entries of all transports.
             pub fn entries() -> Vec<Entry> {
-                let others = registered().all().iter().map(|other| other.entry.clone());
-                let on_window = Controller::entries().into_iter().chain(others);
+                let on_window = Controller::all_entries().into_iter();
                 let mut entries: Vec<Entry> = on_window.map(Entry::followed_by::<window::Config>).collect();
                 $($(entries.push(Entry::of::<$keys>(Row::Transport));)+)*
                 entries

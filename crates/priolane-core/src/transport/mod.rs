@@ -39,5 +39,5 @@ pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
 pub use on_window::{ControllerParams, QueueLimit};
-pub use registered::{RegisteredController, registered};
+pub use registered::RegisteredController;
 pub use spec::register;

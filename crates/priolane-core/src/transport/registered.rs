@@ -10,7 +10,7 @@ use std::fmt;
 use super::ControllerParams;
 use crate::finding::{Finding, NetworkFacts};
 use crate::keys::Pairs;
-use crate::registry::{RegisterError, Registration, Registry};
+use crate::registry::{Registered, Registry};
 
 /// The parameters of a congestion controller of another crate.
 pub trait RegisteredController: ControllerParams + fmt::Debug + Send + Sync {
@@ -48,21 +48,9 @@ impl PartialEq for dyn RegisteredController {
     }
 }
 
-/// The congestion controllers of other crates.
-static CONTROLLERS: Registry<Box<dyn RegisteredController>> = Registry::new();
-
-/// Adds a controller to the transports `listed`.
-///
-/// # Errors
-/// Fails as [`RegisterError`] describes.
-pub(super) fn add(
-    registration: Registration<Box<dyn RegisteredController>>,
-    listed: &[&str],
-) -> Result<(), RegisterError> {
-    CONTROLLERS.add(registration, listed)
-}
-
-/// Returns the controllers of other crates. After the first call none can be added.
-pub fn registered() -> &'static Registry<Box<dyn RegisteredController>> {
-    &CONTROLLERS
+impl Registered for Box<dyn RegisteredController> {
+    fn registry() -> &'static Registry<Self> {
+        static CONTROLLERS: Registry<Box<dyn RegisteredController>> = Registry::new();
+        &CONTROLLERS
+    }
 }

@@ -1,34 +1,32 @@
 //! Reads a transport from a file and writes it to one.
 
 use super::machines::Spec;
-use super::registered::{self, RegisteredController, registered};
+use super::registered::RegisteredController;
 use super::{Controller, window};
 use crate::file_code::FileCode;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
-use crate::registry::{RegisterError, Registration};
+use crate::registry::{RegisterError, Registered, Registration};
 
 /// Adds a congestion controller of another crate to the transports that files can name.
 ///
 /// # Errors
 /// Fails as [`RegisterError`] describes.
 pub fn register(registration: Registration<Box<dyn RegisteredController>>) -> Result<(), RegisterError> {
-    registered::add(registration, &Spec::listed())
+    <Box<dyn RegisteredController>>::registry().add(registration, &Spec::listed())
 }
 
 impl Keys for Spec {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        let registry = <Box<dyn RegisteredController>>::registry();
         let words: Vec<(&str, &str)> =
-            Self::listed().into_iter().chain(registered().names()).map(|name| (name, name)).collect();
+            Self::listed().into_iter().chain(registry.names()).map(|name| (name, name)).collect();
         let Some(name) = table.take("kind", |value| value.word(&words))? else {
             return Err(table.missing("kind", "kind = \"dctcp\""));
         };
         if let Some(other) = Self::read_other(name, table)? {
             return Ok(other);
         }
-        let controller = match registered().read(name, table)? {
-            Some(other) => Controller::Registered(other),
-            None => Controller::read(name, table)?.expect("invariant: the name is on one of the lists"),
-        };
+        let controller = Controller::read(name, table)?.expect("invariant: the name is on one of the lists");
         let window = window::Config::read(table)?;
         controller.part().fits(&window).map_err(|misfit| table.refuse(misfit))?;
         Ok(Self::Window { controller, window: Box::new(window) })
@@ -86,6 +84,6 @@ impl Spec {
 
     /// Returns the code hash of a transport of another crate; `None` for one of this crate.
     pub fn code(&self) -> Option<u64> {
-        registered().named(self.name()).map(|other| other.code)
+        self.controller()?.code()
     }
 }

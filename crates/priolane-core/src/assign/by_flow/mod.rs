@@ -51,7 +51,6 @@ use paid_weight::PaidWeight;
 use power_law::PowerLaw;
 use random_fraction::RandomFraction;
 pub use registered::RegisteredRule;
-pub(super) use registered::{add, registered};
 pub use rule::Rule;
 use size::Size;
 
