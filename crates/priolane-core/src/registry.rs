@@ -7,6 +7,7 @@
 //! transports            transport::register    a congestion controller, with its engine (`priolane_sim::register`)
 //! assignment of classes assign::register       a [`crate::assign::by_flow::Rule`]
 //! admission             admit::register        a [`crate::admit::AdmissionPolicy`]
+//! ports                 port::register         a [`crate::port::OfKind`], whose discipline is a [`crate::port::PortFactory`]
 //! ```
 
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -67,7 +67,10 @@ pub struct Scheme {
 impl Scheme {
     /// Returns the code ids of its parts of other crates, in the order of rows.
     pub fn codes(&self) -> Vec<u64> {
-        [self.transport.code(), self.assign.code(), self.admit.code()].into_iter().flatten().collect()
+        let of_nic = self.nic.part().port().and_then(|queue| queue.keys.kind.code());
+        let rows =
+            [self.transport.code(), self.assign.code(), self.admit.code(), of_nic, self.port.kind.code()];
+        rows.into_iter().flatten().collect()
     }
 
     /// Returns each part whose code is in a file, with the name of its row.

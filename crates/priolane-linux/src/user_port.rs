@@ -3,8 +3,8 @@
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{
-    Alpha, Buffer, DisciplineSpec, PortContext, PortKeys, PortSetup, Returns, Scope, SharedBuffer, SortBy,
-    TokenGroupSpec, TokenOrder, UnscheduledData,
+    Alpha, Buffer, DisciplineSpec, PortContext, PortFactory, PortKeys, PortSetup, Returns, Scope,
+    SharedBuffer, SortBy, TokenGroupSpec, UnscheduledData,
 };
 use priolane_core::units::{Limit, Rate};
 use priolane_net::read_keys;
@@ -68,20 +68,10 @@ impl From<SharedBuffer> for Memory {
 /// The size of a rank in a packet, in bytes.
 const RANK: u16 = 8;
 
-/// Returns whether a discipline sorts packets by their rank, so that packets must carry the rank.
-pub fn needs_ranks(discipline: &DisciplineSpec) -> bool {
-    use DisciplineSpec::{PFabric, Ranked, SpPifo, Tokens};
-    match discipline {
-        PFabric(_) | Ranked(_) | SpPifo(_) => true,
-        Tokens(tokens) => tokens.order == TokenOrder::Rank || tokens.data_queues > 1,
-        _ => false,
-    }
-}
-
 /// Returns the size on the wire for which tokens are limited. Real packets that carry a rank are larger than those of
 /// the simulator, and as many of them pass.
 pub fn token_wire(tokens: &TokenGroupSpec) -> u16 {
-    let rank = if needs_ranks(&DisciplineSpec::Tokens(*tokens)) { RANK } else { 0 };
+    let rank = if tokens.reads_ranks() { RANK } else { 0 };
     tokens.token_wire.saturating_add(rank)
 }
 
@@ -186,7 +176,7 @@ impl UserPort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use priolane_core::port::{FifoSpec, PushOutSpec};
+    use priolane_core::port::{FifoSpec, PushOutSpec, TokenOrder};
     use serde_json::json;
 
     pub(crate) fn port(row: Value) -> UserPort {
@@ -243,7 +233,7 @@ mod tests {
         let plain = TokenGroupSpec::TOP;
         let ranked = TokenGroupSpec { order: TokenOrder::Rank, ..plain };
         let of_data = TokenGroupSpec { data_queues: 2, ..plain };
-        let found = [plain, ranked, of_data].map(|spec| (needs_ranks(&spec.into()), token_wire(&spec)));
+        let found = [plain, ranked, of_data].map(|spec| (spec.reads_ranks(), token_wire(&spec)));
         assert_eq!(found, [(false, 84), (true, 92), (true, 92)]);
     }
 }

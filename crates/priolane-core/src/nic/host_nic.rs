@@ -57,7 +57,7 @@ pub struct OwnPort<'a> {
 }
 
 /// A transmit queue of a host.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TransmitQueue {
     /// Its queueing discipline.
     pub discipline: DisciplineSpec,

@@ -334,6 +334,22 @@ fn no_port_loses_or_makes_a_packet_and_each_does_as_it_always_has() {
     assert_eq!(hashes, KEPT);
 }
 
+#[test]
+fn a_port_of_another_crate_does_what_its_twin_here_does() {
+    // Headers in slots, as another crate's discipline queues them, in place of packets.
+    for (name, spec) in kinds() {
+        let twin = DisciplineSpec::from(RegisteredSpec::new(spec.clone()));
+        assert_eq!(twin, RegisteredSpec::new(spec.clone()).into());
+        for (seed, buffer) in (1..).zip(buffers()) {
+            assert_eq!(
+                tell(name, &twin, buffer, seed),
+                tell(name, &spec, buffer, seed),
+                "{name}, {buffer:?}"
+            );
+        }
+    }
+}
+
 const KEPT: [(&str, u64); 15] = [
     ("fifo", 0x5936_d34d_8d58_a011),
     ("strict", 0x234e_6449_35d4_05ca),

@@ -2,8 +2,8 @@
 
 use super::{
     Admission, AifoSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind, PFabricSpec, PifoSpec,
-    PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec,
-    TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
+    PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, RegisteredKind,
+    RegisteredSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
 };
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -40,9 +40,11 @@ macro_rules! disciplines {
     ) => {
         parts! {
             /// A kind of port as files state it.
-            #[derive(Copy, Eq)]
             pub enum PortKind: dyn KindRules in Port {
                 $($(#[$doc])* $kind($keys);)+
+            } else {
+                /// A kind of port of another crate.
+                Registered(Box<dyn RegisteredKind>);
             }
         }
 
@@ -51,15 +53,19 @@ macro_rules! disciplines {
             pub fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
                 match self {
                     $(Self::$kind(keys) => keys.discipline(setup).into(),)+
+                    Self::Registered(kind) => kind.dyn_discipline(setup).into(),
                 }
             }
         }
 
-        disciplines! { $($($name: $spec,)*)+ $($other: $other_spec,)+ }
+        disciplines! {
+            @compiled $($($spec,)*)+ $($other_spec,)+
+            @all $($($name: $spec,)*)+ $($other: $other_spec,)+ Registered: RegisteredSpec,
+        }
     };
-    ($($name:ident: $spec:ty),+ $(,)?) => {
+    (@compiled $($compiled:ty,)+ @all $($name:ident: $spec:ty,)+) => {
         /// The parameters of a discipline of any kind.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum DisciplineSpec {
             $(
                 #[doc = concat!("[`", stringify!($spec), "`].")]
@@ -97,9 +103,9 @@ macro_rules! disciplines {
         }
 
         impl DisciplineSpec {
-            /// Visits all kinds, in the order of the list.
+            /// Visits all kinds of this crate, in the order of the list.
             pub fn visit_kinds(visitor: &mut impl KindVisitor) {
-                $(visitor.visit::<$spec>();)+
+                $(visitor.visit::<$compiled>();)+
             }
         }
 
@@ -127,6 +133,12 @@ macro_rules! disciplines {
             fn is_limited(&self) -> bool {
                 match self {
                     $(Self::$name(spec) => spec.is_limited(),)+
+                }
+            }
+
+            fn reads_ranks(&self) -> bool {
+                match self {
+                    $(Self::$name(spec) => spec.reads_ranks(),)+
                 }
             }
         }

@@ -65,4 +65,10 @@ pub trait PortFactory: Clone + std::fmt::Debug {
     fn is_limited(&self) -> bool {
         false
     }
+
+    /// Returns true if a port reads the rank of packets ([`Header::rank`](crate::packet::Header::rank)), so that real
+    /// packets must carry it. Default: false.
+    fn reads_ranks(&self) -> bool {
+        false
+    }
 }

@@ -54,7 +54,7 @@ impl PortKeys {
         let mut all = Vec::new();
         Self::describe(&mut all);
         all.retain(|key| key.group == "port");
-        let mut entries = PortKind::entries();
+        let mut entries = PortKind::all_entries();
         for entry in &mut entries {
             let pauses = entry.provides.iter().any(|p| p.capability == Capability::ClassPause);
             entry.parameters.extend(all.iter().filter(|key| pauses || key.name != "pfc").cloned());

@@ -17,7 +17,7 @@ pub struct PortSetup<'a> {
 }
 
 /// Builds the discipline of a kind of port; implemented by its struct of keys.
-pub(crate) trait OfKind {
+pub trait OfKind {
     /// The parameters of the discipline, or of one of two ([`Either`]).
     type Spec;
 

@@ -63,6 +63,10 @@ impl PortFactory for PFabricSpec {
     fn build<P: QueueItem>(&self, context: &PortContext) -> PFabric<P> {
         PFabric::new(context.buffer)
     }
+
+    fn reads_ranks(&self) -> bool {
+        true
+    }
 }
 
 /// Serves the flow with the best rank and drops the packet with the worst.

@@ -74,6 +74,10 @@ impl PortFactory for RankedSpec {
     fn build<P: QueueItem>(&self, context: &PortContext) -> Ranked<P> {
         Ranked::new(context.buffer)
     }
+
+    fn reads_ranks(&self) -> bool {
+        true
+    }
 }
 
 /// Serves the smallest rank first, equal ranks in order of arrival; tail drop.

@@ -59,6 +59,10 @@ impl PortFactory for SpPifoSpec {
     fn build<P: QueueItem>(&self, context: &PortContext) -> SpPifo<P> {
         SpPifo::new(self.queues, context.buffer)
     }
+
+    fn reads_ranks(&self) -> bool {
+        true
+    }
 }
 
 /// A queue and the smallest rank that it accepts.

@@ -224,6 +224,10 @@ impl PortFactory for TokenGroupSpec {
         class.min(self.classes.saturating_sub(1))
     }
 
+    fn reads_ranks(&self) -> bool {
+        self.order == TokenOrder::Rank || self.data_queues > 1
+    }
+
     fn is_limited(&self) -> bool {
         true
     }

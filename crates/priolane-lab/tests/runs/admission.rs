@@ -323,8 +323,8 @@ fn hosts_serve_classes_as_ports_do_in_all_of_firapams_figures_but_where_they_say
             let run = plan.runs.iter().find(|run| run.scheme == *scheme).unwrap();
             let scenario = plan::build(run).unwrap().scenario;
             // The switch's port towards the first host has the host's rate.
-            let port = scenario.ports[scenario.topology.downlink(HostId(0)).index()];
-            match scenario.nic {
+            let port = &scenario.ports[scenario.topology.downlink(HostId(0)).index()];
+            match &scenario.nic {
                 Nic::Pull => pulling.push(format!("{name} {scheme}")),
                 Nic::Queue { port: own, .. } => assert_eq!(own, port, "{name} {scheme}"),
             }

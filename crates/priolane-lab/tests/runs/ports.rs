@@ -146,7 +146,7 @@ fn any_kind_of_port_may_stand_at_the_host() {
     ] {
         let plan = behind("newreno", &format!("{kind}, {shared}")).unwrap();
         let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
-        let Nic::Queue { port, .. } = scenario.nic else { panic!("{kind}") };
+        let Nic::Queue { port, .. } = &scenario.nic else { panic!("{kind}") };
         assert!(format!("{:?}", port.discipline).starts_with(queues), "{kind}: {port:?}");
         assert_eq!(port.buffer.limit, Limit::Packets(30), "{kind}");
         // Both engines agree; ten packets of three flows at once find room, and the line is kept busy.

@@ -346,7 +346,7 @@ impl<B: Body> LosslessSwitch<B> {
         for port in &mut self.ports {
             let link = port.egress.line.link;
             port.hold(at, ClassSet::NONE);
-            let discipline = fabric.scenario.ports[link.index()].discipline;
+            let discipline = &fabric.scenario.ports[link.index()].discipline;
             out.port(&port.egress.counts, link, at, &|class| discipline.queue_of(class));
             let storming = port.watch.as_ref().map_or(ClassSet::NONE, |watch| watch.storming());
             port.egress.drain(at, |held: &BufferedPacket<B>| {

@@ -171,13 +171,14 @@ impl<B: Body> Port<TransmitQueue<B>> {
 
 /// Creates the empty transmit queue of a host in front of `link`; if the NIC has none, a queue that stays empty.
 pub(crate) fn transmit_queue<B: Body>(scenario: &Scenario, link: LinkId) -> TransmitQueue<B> {
-    let (port, sort_by) = match scenario.nic {
-        Nic::Pull => (PortSpec { discipline: FifoSpec.into(), buffer: Buffer::UNLIMITED }, SortBy::HostLevel),
-        Nic::Queue { port, sort_by } => (port, sort_by),
+    let none = PortSpec { discipline: FifoSpec.into(), buffer: Buffer::UNLIMITED };
+    let (port, sort_by) = match &scenario.nic {
+        Nic::Pull => (&none, SortBy::HostLevel),
+        Nic::Queue { port, sort_by } => (port, *sort_by),
     };
     let context =
         PortContext { buffer: port.buffer, sort_by, returns: Returns::Dropped, ..scenario.switch_port(link) };
-    match port.discipline {
+    match &port.discipline {
         DisciplineSpec::Fifo(fifo) => TransmitQueue::Fifo(fifo.build(&context)),
         other => TransmitQueue::Other(other.build(&context)),
     }

@@ -439,7 +439,7 @@ impl<D> Switch<D> {
         self.unroutable.finish(out);
         for port in &mut self.ports {
             let link = port.line.link;
-            let discipline = fabric.scenario.ports[link.index()].discipline;
+            let discipline = &fabric.scenario.ports[link.index()].discipline;
             out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
             port.drain(at, |packet: &Packet<B>| out.resident(&packet.header));
             out.queue(port.counts.queue(link));

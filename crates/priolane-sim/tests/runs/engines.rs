@@ -78,7 +78,7 @@ pub(crate) fn random(seed: u64) -> ScenarioSpec {
     }
     if seed % 11 == 7 {
         let aifo = DisciplineSpec::Aifo(AifoSpec::default());
-        scenario.ports.iter_mut().for_each(|p| p.discipline = aifo);
+        scenario.ports.iter_mut().for_each(|p| p.discipline = aifo.clone());
     }
     let sprayed = |seed: u64| {
         PathChoice::Sprayed([Spray::Random, Spray::RoundRobin, Spray::Drill][(seed / 3 % 3) as usize])

@@ -185,7 +185,7 @@ fn with_transport(kind: &str, table: InMemory) -> Result<ScenarioSpec, String> {
     }
     if !matches!(arena.transport, Transport::Window { .. }) || kind == "pfabric" {
         let (port, _) = port(port_for(kind)).expect("the port is valid");
-        arena.ports.iter_mut().for_each(|p| *p = port);
+        arena.ports.iter_mut().for_each(|p| *p = port.clone());
     }
     if matches!(arena.transport, Transport::Tokens(_)) {
         let (port, _) = port(port_for(kind)).expect("the port is valid");
@@ -198,7 +198,7 @@ fn with_transport(kind: &str, table: InMemory) -> Result<ScenarioSpec, String> {
 fn of_port(carried: InMemory, table: InMemory) -> Result<String, String> {
     let mut arena = arena(transport(carried).expect("the transport is valid"));
     let (port, memory) = port(table)?;
-    arena.ports.iter_mut().for_each(|p| *p = port);
+    arena.ports.iter_mut().for_each(|p| *p = port.clone());
     arena.switch.memory = memory;
     let (nic, sort_by) = match arena.transport {
         Transport::Tokens(_) => (PortSpec { buffer: Buffer::UNLIMITED, ..port }, SortBy::Class),

@@ -30,6 +30,7 @@ mod progress;
 mod properties;
 mod push_out;
 mod recount;
+mod registered_ports;
 mod rotation;
 mod spray;
 mod steps;

@@ -177,7 +177,7 @@ fn headers_that_find_no_room_go_back_and_cost_no_timeout() {
         let config = ndp::Config { init_window: Some(30), rto: Span::from_ms(20), ..plain() };
         let mut scenario = ndp(star(61, 0.0), flows, config);
         let queues = DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Packets(100), overflow });
-        scenario.ports.iter_mut().for_each(|port| port.discipline = queues);
+        scenario.ports.iter_mut().for_each(|port| port.discipline = queues.clone());
         agreed(&scenario)
     };
     let [dropping, returning] = [run(Overflow::Drop), run(Overflow::Return)];

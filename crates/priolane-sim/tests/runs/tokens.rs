@@ -51,7 +51,7 @@ fn port(config: &Config, buffer: Limit) -> PortSpec {
 
 pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> ScenarioSpec {
     let port = port(config, Limit::Unlimited);
-    let mut scenario = scenario(topology, port, flows);
+    let mut scenario = scenario(topology, port.clone(), flows);
     scenario.topology.path_choice = PathChoice::Symmetric;
     scenario.transport = Transport::Tokens(config.clone());
     scenario.nic = nic(port);

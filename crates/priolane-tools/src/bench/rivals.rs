@@ -67,7 +67,7 @@ pub(super) fn scenario(rival: TransportVariant) -> Result<ScenarioSpec, Scenario
         TransportVariant::ExpressPass | TransportVariant::Top => return Ok(on_tokens(rival, scenario)),
     };
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
-    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues, buffer });
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues.clone(), buffer });
     if rival != TransportVariant::Hpcc {
         scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
     }
@@ -90,7 +90,7 @@ pub(super) fn on_tokens(rival: TransportVariant, mut scenario: ScenarioSpec) -> 
     };
     let queues = DisciplineSpec::Tokens(spec);
     let buffer = Buffer { limit: Limit::Bytes(ROOM), limit_scope: Scope::Port, ..Buffer::UNLIMITED };
-    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues, buffer });
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues.clone(), buffer });
     scenario.topology.path_choice = PathChoice::Symmetric;
     let port = PortSpec { discipline: queues, buffer: Buffer::UNLIMITED };
     let nic = Nic::Queue { port, sort_by: SortBy::Class };

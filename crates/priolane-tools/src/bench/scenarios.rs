@@ -141,7 +141,7 @@ fn mixed(queues: DisciplineSpec) -> Result<ScenarioSpec, ScenarioBuildError> {
         flow.class = (flow.id.0 % 3) as u8;
     });
     for port in &mut scenario.ports {
-        port.discipline = queues;
+        port.discipline = queues.clone();
         port.buffer.mark_scope = Scope::Queue;
     }
     Ok(scenario)

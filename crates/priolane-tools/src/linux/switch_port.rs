@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use priolane_core::ids::LinkId;
-use priolane_core::port::{Buffer, DisciplineSpec, Scope, SharedBuffer, TokenGroupSpec};
+use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope, SharedBuffer, TokenGroupSpec};
 use priolane_core::units::{Limit, Span};
 use priolane_lab::plan::Run;
 use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Mark, Port, Unfit};
-use priolane_linux::user_port::{Room, UserPort, needs_ranks, token_wire};
+use priolane_linux::user_port::{Room, UserPort, token_wire};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_source::InputError;
 use serde_json::{Map, Value};
@@ -69,7 +69,7 @@ impl<'a> Ports<'a> {
 
     /// Whether packets have to carry their rank.
     pub(super) fn need_ranks(&self) -> bool {
-        self.kind == SwitchKind::User && self.scenario.ports.iter().any(|port| needs_ranks(&port.discipline))
+        self.kind == SwitchKind::User && self.scenario.ports.iter().any(|port| port.discipline.reads_ranks())
     }
 
     /// The port of the switch at `link`; what differs from the simulator's goes to `differences`.
@@ -127,7 +127,7 @@ impl<'a> Ports<'a> {
             link: link.0,
             seed: scenario.seed,
         };
-        let (made, expected) = (port.discipline()?, scaled(spec.discipline, *scale));
+        let (made, expected) = (port.discipline()?, scaled(&spec.discipline, *scale));
         if made != expected {
             return Err(format!("its row makes {made:?}, not {expected:?}: a defect"));
         }
@@ -141,13 +141,13 @@ fn without_nulls(row: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// A discipline with its spans scaled, for packets as hosts send them.
-fn scaled(discipline: DisciplineSpec, scale: u64) -> DisciplineSpec {
+fn scaled(discipline: &DisciplineSpec, scale: u64) -> DisciplineSpec {
     match discipline {
         DisciplineSpec::Tokens(tokens) => {
             let detour = tokens.detour.map(|detour| Span(detour.0.saturating_mul(scale)));
-            TokenGroupSpec { detour, token_wire: token_wire(&tokens), ..tokens }.into()
+            TokenGroupSpec { detour, token_wire: token_wire(tokens), ..*tokens }.into()
         }
-        other => other,
+        other => other.clone(),
     }
 }
 

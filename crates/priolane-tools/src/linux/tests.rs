@@ -278,7 +278,7 @@ fn ports_that_no_qdisc_is_are_those_of_the_simulator_in_user_space() {
         let run = run_of(scheme, STAR);
         let built = plan::build(&run).unwrap();
         // Link 5 leads from the switch to host 2.
-        let spec = built.scenario.ports[5];
+        let spec = built.scenario.ports[5].clone();
         assert_eq!(
             (port.discipline(), port.buffer(), port.link),
             (Ok(spec.discipline), spec.buffer, 5),

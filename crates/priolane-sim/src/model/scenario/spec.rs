@@ -18,7 +18,7 @@ use crate::model::outage::Outages;
 use crate::model::topology::{Link, Topology};
 
 /// An egress port.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PortSpec {
     /// Its queueing discipline.
     pub discipline: DisciplineSpec,
@@ -37,7 +37,7 @@ pub struct SwitchSpec {
 }
 
 /// The NIC: the queue between a host's transport and its link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Nic {
     /// No queue: the link polls the transport for the next packet.
     Pull,
