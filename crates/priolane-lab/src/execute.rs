@@ -123,7 +123,7 @@ impl From<RunError> for Failure {
 /// Callback that receives progress from time to time, and returns whether to continue.
 pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
-/// A function that simulates a scenario: `priolane_sim::run`.
+/// A function that simulates a scenario on an engine.
 pub(crate) type Simulate<'a> =
     dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
 
@@ -159,10 +159,16 @@ pub fn execute_in(
     }
     let built = plan::build(run)?;
     let job = Job { run, built: &built, store, id: &id };
-    let threads = settings.threads;
-    let mut simulate: Box<Simulate> =
-        Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
+    let mut simulate = simulate(settings.threads);
     job.perform(settings, stored, &mut simulate, progress)
+}
+
+/// Returns the function that simulates each scenario on this number of threads.
+fn simulate(threads: Threads) -> Box<Simulate<'static>> {
+    Box::new(move |scenario, engine, progress| {
+        let simulation = priolane_sim::Simulation::of(scenario).reporting_to(progress);
+        simulation.run(Drive { threads, ..Drive::on(engine) })
+    })
 }
 
 /// Copies `run` from the first of `others` that has it complete, with its own descriptive keys; returns whether one had
@@ -201,9 +207,7 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
 pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
     let built = plan::build(run)?;
     let simulation = Simulation { run, built: &built };
-    let threads = settings.threads;
-    let mut simulate: Box<Simulate> =
-        Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
+    let mut simulate = simulate(settings.threads);
     let ran = simulation.ran(settings, &mut simulate, progress)?;
     let rows = rows(&ran);
     let answer = Answer::new(simulation.record(&rows, &ran), &rows).map_err(Failure::Answer)?;

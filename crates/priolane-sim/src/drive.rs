@@ -43,8 +43,8 @@ impl Drive {
     }
 }
 
-/// A scenario and how to simulate it.
-pub(crate) struct Simulation<'a, 'p> {
+/// A run that is about to start: a scenario, and how it is driven.
+pub(crate) struct DrivenRun<'a, 'p> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) mode: Mode<'a>,
     pub(crate) progress: OnProgress<'p>,
@@ -63,24 +63,8 @@ pub(crate) enum Mode<'a> {
     Traced(&'a Following),
 }
 
-/// Runs `scenario` with the transport that `make` creates at each host, ignoring `scenario.transport`.
-///
-/// `progress` receives the state of the run from time to time and may stop it.
-///
-/// # Errors
-/// A violated invariant of the run, or `progress` requested a stop.
-pub fn run_with<E: Endpoint + 'static>(
-    scenario: &Scenario,
-    drive: Drive,
-    make: &dyn Fn(LocalHost) -> E,
-    progress: OnProgress,
-) -> Result<Outcome, RunError> {
-    let simulation = Simulation { scenario, mode: Mode::Untraced(drive), progress };
-    simulation.run_with(make).map(|(outcome, _)| outcome)
-}
-
-impl Simulation<'_, '_> {
-    /// Returns the same simulation on the thread that starts it.
+impl DrivenRun<'_, '_> {
+    /// Returns the same run on the thread that starts it.
     pub(crate) fn on_one_thread(self) -> Self {
         let mode = match self.mode {
             Mode::Untraced(drive) => Mode::Untraced(Drive { threads: Threads::ONE, ..drive }),
@@ -96,8 +80,8 @@ impl Simulation<'_, '_> {
         make: &dyn Fn(LocalHost) -> E,
     ) -> Result<(Outcome, Trace), RunError> {
         let policy = self.scenario.admission.file_code();
-        let simulation = if policy.is_some() { self.on_one_thread() } else { self };
-        unless_failed(simulation.driven(make), policy)
+        let run = if policy.is_some() { self.on_one_thread() } else { self };
+        unless_failed(run.driven(make), policy)
     }
 
     fn driven<E: Endpoint + 'static>(

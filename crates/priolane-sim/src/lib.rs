@@ -4,8 +4,6 @@
 //! of 2 MB:
 //!
 //! ```
-//! use std::ops::ControlFlow;
-//!
 //! use priolane_core::endpoint::FlowSpec;
 //! use priolane_core::host::SchedulerKind;
 //! use priolane_core::ids::{FlowId, HostId};
@@ -13,9 +11,9 @@
 //! use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec};
 //! use priolane_core::transport::{Controller, Transport, dctcp, window};
 //! use priolane_core::units::{Limit, Rate, Span, Time};
-//! use priolane_sim::scenario::{Awaited, Engine, PortSpec, ScenarioSpec, Stop};
+//! use priolane_sim::scenario::{Awaited, PortSpec, ScenarioSpec, Stop};
 //! use priolane_sim::topology::{LinkSpec, SingleSwitch};
-//! use priolane_sim::{Drive, run};
+//! use priolane_sim::{Drive, Simulation};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let host_link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
@@ -33,7 +31,7 @@
 //! let limit = Time(1_000_000_000_000);
 //! let stop = Stop::WhenDone { awaits: Awaited::Finite, grace: Span::from_ms(1), not_before: Time::ZERO, limit };
 //! let scenario = ScenarioSpec::new(topology, ports, transport, flows, stop).build()?;
-//! let outcome = run(&scenario, Drive::on(Engine::Auto), &mut |_| ControlFlow::Continue(()))?;
+//! let outcome = Simulation::of(&scenario).run(Drive::default())?;
 //! let slowest = outcome.flows.iter().filter_map(|flow| flow.fct).max();
 //! assert!(slowest.is_some_and(|fct| fct > Span::from_us(1_600) && fct < Span::from_us(1_800)));
 //! # Ok(())
@@ -48,7 +46,7 @@ mod observe;
 mod registered;
 mod run;
 
-pub use drive::{Drive, run_with};
+pub use drive::Drive;
 pub use engine::stop::OnProgress;
 pub use engine::window::NodeOrder;
 pub use engine::window::{Fallback, PartTimes, Threads, barrier_time, window_length};
@@ -56,4 +54,4 @@ pub use model::{dependencies, outage, scenario, topology};
 pub use observe::phase::{Phase, PhaseMarker};
 pub use observe::{outcome, records, trace};
 pub use registered::register;
-pub use run::{run, run_in_turn, run_profiled, run_traced};
+pub use run::Simulation;

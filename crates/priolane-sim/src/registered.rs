@@ -14,7 +14,7 @@ use priolane_core::registry::{RegisterError, Registration};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{self, ControllerParams, RegisteredController};
 
-use crate::drive::{Simulation, unless_failed};
+use crate::drive::{DrivenRun, unless_failed};
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::Trace;
 
@@ -28,7 +28,7 @@ pub(crate) struct Window {
 /// Runs simulations with one type of endpoint.
 pub(crate) trait RunWindow: Send + Sync {
     /// Returns the outcome, and the trace if a flow is traced.
-    fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError>;
+    fn run(&self, window: &Window, run: DrivenRun) -> Result<(Outcome, Trace), RunError>;
 }
 
 /// Returns the runner of `controller`.
@@ -186,9 +186,9 @@ where
     C: CongestionControl + 'static,
     C::Config: ControllerParams + Sync + 'static,
 {
-    fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError> {
+    fn run(&self, window: &Window, run: DrivenRun) -> Result<(Outcome, Trace), RunError> {
         let code = self.0.file_code();
-        let simulation = if code.is_some() { simulation.on_one_thread() } else { simulation };
-        unless_failed(simulation.run_with(&|host| self.endpoint(host, window)), code)
+        let run = if code.is_some() { run.on_one_thread() } else { run };
+        unless_failed(run.run_with(&|host| self.endpoint(host, window)), code)
     }
 }

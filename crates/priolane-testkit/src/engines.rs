@@ -1,10 +1,8 @@
 //! Compares the outcomes of both engines.
 
-use std::ops::ControlFlow;
-
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Scenario};
-use priolane_sim::{Drive, run};
+use priolane_sim::{Drive, Simulation};
 
 /// Runs `scenario` on both engines and returns their common outcome, with the engine-dependent event count set to 0.
 ///
@@ -12,7 +10,7 @@ use priolane_sim::{Drive, run};
 /// Panics if the outcomes differ or a run fails.
 pub fn agreed(scenario: &Scenario) -> Outcome {
     let [window, wheel] = [Engine::Window, Engine::Wheel].map(|engine| {
-        let run = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
+        let run = Simulation::of(scenario).run(Drive::on(engine));
         let mut outcome = run.expect("no invariant is violated");
         outcome.work.events = 0;
         outcome

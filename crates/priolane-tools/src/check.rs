@@ -198,11 +198,10 @@ impl RunPrefix {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
     use std::path::{Path, PathBuf};
 
     use priolane_sim::scenario::Scenario;
-    use priolane_sim::{Drive, run};
+    use priolane_sim::{Drive, Simulation};
 
     use super::predict::Prediction;
     use super::*;
@@ -326,8 +325,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
     /// Returns the predicted packet-hops of the first run of an experiment divided by the simulated ones.
     fn predicted_over_real(file: &str, sets: &[(&str, &str)]) -> f64 {
         let scenario = plan::build(&plan_of(file, sets).runs[0]).unwrap().scenario;
-        let real =
-            run(&scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap().work.packet_hops;
+        let real = Simulation::of(&scenario).run(Drive::default()).unwrap().work.packet_hops;
         predicted(&scenario).packet_hops as f64 / real as f64
     }
 

@@ -13,7 +13,7 @@ use cpu_time::ThreadTime;
 use priolane_lab::execute::{Failure, Job, OnProgress, Settings};
 use priolane_lab::plan::{self, Run};
 use priolane_results::store::{RunId, Store};
-use priolane_sim::{Phase, PhaseMarker, run_profiled};
+use priolane_sim::{Phase, PhaseMarker, Simulation};
 use serde::Serialize;
 
 /// Time between two looks.
@@ -138,7 +138,7 @@ fn execute_once(
     let (built, store) = (plan::build(run)?, Store::open(dir)?);
     let job = Job { run, built: &built, store: &store, id: &id };
     let simulate = &mut |scenario: &_, _, progress: &mut OnProgress| {
-        let outcome = run_profiled(scenario, marker, progress);
+        let outcome = Simulation::of(scenario).reporting_to(progress).profile(marker);
         marker.enter(Phase::Results);
         outcome
     };

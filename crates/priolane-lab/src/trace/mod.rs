@@ -105,7 +105,8 @@ pub fn trace(
     let ports = port_names(&built.scenario.topology);
     let at = capture_point(run, &built, &ports, request)?;
     let following = Following::Flow(FlowId(request.flow));
-    let (outcome, trace) = priolane_sim::run_traced(&built.scenario, &following, progress)?;
+    let (outcome, trace) =
+        priolane_sim::Simulation::of(&built.scenario).reporting_to(progress).trace(&following)?;
     let life = TracedFlow { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
     life.keep(outcome, at, dir)
 }

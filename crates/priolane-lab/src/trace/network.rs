@@ -132,7 +132,8 @@ pub fn trace_network(
         most_hops: request.most_hops,
         senders: request.senders.iter().copied().map(FlowId).collect(),
     });
-    let (mut outcome, trace) = priolane_sim::run_traced(&built.scenario, &following, progress)?;
+    let (mut outcome, trace) =
+        priolane_sim::Simulation::of(&built.scenario).reporting_to(progress).trace(&following)?;
     canonical(&mut outcome);
     let flows = flow_summaries(&built, &outcome, &trace, &request.senders);
     let digest = checked_digest(&built, &mut outcome)?;

@@ -12,8 +12,8 @@ use priolane_lab::unit::{self, Unit};
 use priolane_results::record::MeasuredRecord;
 use priolane_results::store::{RunId, Store};
 use priolane_results::summary::PortSet;
-use priolane_sim::Drive;
 use priolane_sim::outcome::PortQueue;
+use priolane_sim::{Drive, Simulation};
 
 use crate::bad_input::{Folder, GOOD, planned};
 
@@ -266,8 +266,7 @@ fn a_measured_run_says_nothing_of_queues_that_nobody_saw() {
     let plan = planned(&text).unwrap();
     let run = &plan.runs[0];
     let built = plan::build(run).unwrap();
-    let simulated =
-        priolane_sim::run(&built.scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let simulated = Simulation::of(&built.scenario).run(Drive::default()).unwrap();
     let stored = |knows: bool| {
         let mut outcome = simulated.clone();
         let ports = if knows { built.scenario.topology.links.len() as u32 } else { 0 };
@@ -389,8 +388,7 @@ fn deadlines_by_the_number_of_active_flows_are_set_where_some_groups_have_none()
     let fair = "hosts = \"*\"\ndeadline = { rate = \"5Gbps\", split = \"active\" }\n";
     let text = GOOD.replace("hosts = \"*\"\n", fair);
     let built = plan::build(&planned(&format!("{text}[[group]]\n{other}")).unwrap().runs[0]).unwrap();
-    let mut outcome =
-        priolane_sim::run(&built.scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut outcome = Simulation::of(&built.scenario).run(Drive::default()).unwrap();
     let actual = built.with_actual_starts(&mut outcome);
     let with = actual.scenario.flows.iter().filter(|flow| flow.deadline.is_some()).count();
     assert!(with > 1 && with == actual.scenario.flows.len() - 1, "{with}");

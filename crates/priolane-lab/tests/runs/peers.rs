@@ -1,13 +1,12 @@
 //! Comparisons with other simulators on the same flows (docs/validation.md): the shipped experiments, run here.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_lab::experiment::{AgreeTest, Test};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Engine;
-use priolane_sim::{Drive, run};
+use priolane_sim::{Drive, Simulation};
 
 fn planned(name: &str) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/validation").join(name);
@@ -16,7 +15,7 @@ fn planned(name: &str) -> Plan {
 
 fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::ResolvedRun, Outcome) {
     let built = plan::build(&plan.runs[run_of]).unwrap();
-    let outcome = run(&built.scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = Simulation::of(&built.scenario).run(Drive::on(engine)).unwrap();
     (built, outcome)
 }
 

@@ -1,12 +1,11 @@
 //! Settings that do not go together: which cause a warning, which an error, and that runs behave as the message says.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::record::Counters;
 use priolane_sim::outcome::Outcome;
-use priolane_sim::{Drive, run};
+use priolane_sim::{Drive, Simulation};
 use priolane_source::InputError;
 
 /// Two hosts on each side of a bottleneck; each host on the left sends 2 MB to one on the right.
@@ -80,7 +79,7 @@ app = "none"
     fn ran(self, tables: &str) -> (Outcome, Counters) {
         let plan = self.planned(tables).unwrap_or_else(|error| panic!("{error}"));
         let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
-        let outcome = run(&scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = Simulation::of(&scenario).run(Drive::default()).unwrap();
         let counters = Counters::of(&scenario, &outcome);
         (outcome, counters)
     }
@@ -139,7 +138,7 @@ fn swift_far_below_its_path_is_an_error_and_somewhat_below_is_told_with_its_rate
     let text = text.replace("schemes =", "rates_every = \"10ms\"\nschemes =");
     let plan = plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap();
     let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
-    let outcome = run(&scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = Simulation::of(&scenario).run(Drive::default()).unwrap();
     let acked: Vec<u64> = outcome.flow_samples.iter().map(|sample| sample.acked_bytes).collect();
     let [.., third, fourth] = acked[..] else { panic!("{acked:?}") };
     let percent = 100.0 * (fourth - third) as f64 / 12.5e6;

@@ -7,7 +7,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Progress, RunError};
 use priolane_sim::scenario::{Engine, ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
-use priolane_sim::{Drive, Threads};
+use priolane_sim::{Drive, Simulation, Threads};
 
 use crate::engines::random;
 use crate::support::{SHUFFLED, built, drive, fifo, flow, link, scenario};
@@ -18,7 +18,9 @@ fn reports(spec: &ScenarioSpec, drive: Drive) -> (Vec<Progress>, Outcome) {
         reports.push(progress);
         ControlFlow::Continue(())
     };
-    let outcome = priolane_sim::run(&built(spec), drive, &mut note).expect("no invariant is violated");
+    let scenario = built(spec);
+    let simulation = Simulation::of(&scenario).reporting_to(&mut note);
+    let outcome = simulation.run(drive).expect("no invariant is violated");
     (reports, outcome)
 }
 
@@ -62,7 +64,7 @@ fn a_run_reports_in_order_of_time_and_stops_when_asked() {
             ControlFlow::Break(())
         };
         let drive = Drive { threads: Threads::ONE, ..drive(engine) };
-        let stopped = priolane_sim::run(&built(&long()), drive, &mut stop);
+        let stopped = Simulation::of(&built(&long())).reporting_to(&mut stop).run(drive);
         assert!(matches!(stopped, Err(RunError::Interrupted)) && asked == 1, "{engine:?}: {stopped:?}");
     }
 }

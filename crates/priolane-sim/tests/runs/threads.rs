@@ -11,7 +11,7 @@ use priolane_sim::dependencies::{FlowDependency, Predecessor};
 use priolane_sim::outcome::{RunError, StartTime};
 use priolane_sim::scenario::{Engine, ScenarioSpec};
 use priolane_sim::topology::LeafSpine;
-use priolane_sim::{Drive, Fallback, NodeOrder, Threads};
+use priolane_sim::{Drive, Fallback, NodeOrder, Simulation, Threads};
 
 use crate::engines::random;
 use crate::support::{SHUFFLED, built, drive, fifo, flow, link, physics, run, scenario};
@@ -116,10 +116,12 @@ fn packets_and_signals_of_distant_parts_are_awaited_by_all_threads() {
 #[test]
 fn whoever_asks_to_stop_is_heard_by_all_threads() {
     let mut asked = 0;
-    let stopped = priolane_sim::run(&built(&busy()), on(3, Fallback::Never), &mut |_| {
+    let mut stop = |_| {
         asked += 1;
         ControlFlow::Break(())
-    });
+    };
+    let scenario = built(&busy());
+    let stopped = Simulation::of(&scenario).reporting_to(&mut stop).run(on(3, Fallback::Never));
     assert!(matches!(stopped, Err(RunError::Interrupted)) && asked == 1, "{stopped:?}");
 }
 
@@ -129,7 +131,7 @@ fn parts_that_one_thread_runs_in_turn_leave_the_same_and_are_measured() {
     let alone = run(&scenario, drive(Engine::Window));
     for (most, parts) in [(1, 1), (2, 2), (3, 3), (6, 6), (200, 6)] {
         let most = NonZeroU8::new(most).unwrap();
-        let in_turn = priolane_sim::run_in_turn(&built(&scenario), most, &mut |_| ControlFlow::Continue(()));
+        let in_turn = Simulation::of(&built(&scenario)).run_in_turn(most);
         let (outcome, times) = in_turn.unwrap();
         let times = times.unwrap();
         assert_eq!(alone, outcome, "{parts} parts");

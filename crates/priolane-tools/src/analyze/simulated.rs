@@ -8,8 +8,8 @@ use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
 use priolane_lab::plan::{self, Options, Plan, ResolvedRun, Run};
 use priolane_results::flows::met_deadline;
-use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
+use priolane_sim::{Drive, Simulation};
 use priolane_source::InputError;
 
 use super::figures::{Figures, SimulatedFigures};
@@ -126,7 +126,7 @@ impl ModelledFlows {
     ) -> Result<SimulatedFigures, Failure> {
         let run = self.run_of(scheme).ok_or_else(|| self.no_scheme(law, scheme))?;
         let built = plan::build(run)?;
-        let outcome = priolane_sim::run(&built.scenario, Drive::default(), progress)?;
+        let outcome = Simulation::of(&built.scenario).reporting_to(progress).run(Drive::default())?;
         let stopped_at = outcome.stopped_at;
         let late = |i: usize| {
             met_deadline(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false)

@@ -1,11 +1,9 @@
 //! Runs one scenario and measures thread CPU time, work and peak memory.
 
-use std::ops::ControlFlow;
-
 use cpu_time::ThreadTime;
 use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{Engine, Scenario, ScenarioSpec, SendJitter};
-use priolane_sim::{Drive, run};
+use priolane_sim::{Drive, Simulation};
 use serde::{Deserialize, Serialize};
 
 use super::dctcp::ScenarioBuildError;
@@ -138,7 +136,7 @@ pub(super) fn measure(
 /// Runs the scenario once, until all its flows complete.
 pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<TimedRun, BenchError> {
     let start = ThreadTime::now();
-    let outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
+    let outcome = Simulation::of(scenario).run(Drive::on(engine));
     let cpu_s = start.elapsed().as_secs_f64();
     let outcome = outcome.map_err(|source| BenchError::Run { scenario: name, source })?;
     let unfinished = outcome.flows.iter().filter(|flow| flow.fct.is_none()).count();

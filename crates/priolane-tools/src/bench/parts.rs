@@ -11,12 +11,11 @@
 //! has cores, and grows in proportion to the threads beyond. A part is assumed to take as long on a core of its own.
 
 use std::num::NonZeroU8;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use priolane_sim::scenario::{Scenario, SendJitter};
-use priolane_sim::{PartTimes, barrier_time, run_in_turn};
+use priolane_sim::{PartTimes, Simulation, barrier_time};
 use serde::Serialize;
 
 use super::error::BenchError;
@@ -109,7 +108,7 @@ impl Run {
         parts: NonZeroU8,
     ) -> Result<Option<Self>, BenchError> {
         let start = ThreadTime::now();
-        let run = run_in_turn(scenario, parts, &mut |_| ControlFlow::Continue(()));
+        let run = Simulation::of(scenario).run_in_turn(parts);
         let all = start.elapsed();
         let (_, times) = run.map_err(|source| BenchError::Run { scenario: named.name, source })?;
         Ok(times.map(|times| Self { times, serial: all.saturating_sub(times.work + times.exchange) }))

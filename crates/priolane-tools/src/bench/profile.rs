@@ -1,9 +1,7 @@
 //! The parts of a scenario's processor time.
 
-use std::ops::ControlFlow;
-
 use priolane_sim::scenario::SendJitter;
-use priolane_sim::{Phase, run_profiled};
+use priolane_sim::{Phase, Simulation};
 use serde::Serialize;
 
 use super::Request;
@@ -34,7 +32,7 @@ pub fn profile(request: &Request) -> Result<Vec<Profile>, BenchError> {
         let sampled = sample(|marker| {
             marker.enter(Phase::Setup);
             let scenario = build(named, request.flows, SendJitter::PACKET)?;
-            let run = run_profiled(&scenario, marker, &mut |_| ControlFlow::Continue(()));
+            let run = Simulation::of(&scenario).profile(marker);
             run.map_err(|source| BenchError::Run { scenario: named.name, source })
         })?;
         let Sampled { last, seconds, shares, .. } = sampled;

@@ -252,11 +252,10 @@ pub(super) fn find(name: &str) -> Option<&'static NamedScenario> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
 
     use priolane_core::endpoint::FlowSpec;
     use priolane_sim::scenario::{Engine, SendJitter};
-    use priolane_sim::{Drive, run};
+    use priolane_sim::{Drive, Simulation};
 
     use super::*;
 
@@ -278,7 +277,7 @@ mod tests {
             spec.flows.edit_all(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
             let scenario = spec.build().unwrap();
             let [mut window, wheel] = [Engine::Window, Engine::Wheel]
-                .map(|engine| run(&scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap());
+                .map(|engine| Simulation::of(&scenario).run(Drive::on(engine)).unwrap());
             assert!(window.flows.iter().all(|flow| flow.fct.is_some()), "{}", named.name);
             window.work.events = wheel.work.events;
             assert_eq!(window, wheel, "{}", named.name);

@@ -2,11 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks")]
 
 use std::num::NonZeroU8;
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use priolane_sim::scenario::{Scenario, SendJitter};
-use priolane_sim::{Drive, Fallback, Threads, run};
+use priolane_sim::{Drive, Fallback, Simulation, Threads};
 use serde::{Deserialize, Serialize};
 
 use super::error::BenchError;
@@ -94,7 +93,7 @@ struct TimedRun {
 fn timed(name: &'static str, scenario: &Scenario, threads: Threads) -> Result<TimedRun, BenchError> {
     let start = Instant::now();
     let drive = Drive { threads, ..Drive::on(priolane_sim::scenario::Engine::Window) };
-    let outcome = run(scenario, drive, &mut |_| ControlFlow::Continue(()));
+    let outcome = Simulation::of(scenario).run(drive);
     let seconds = start.elapsed().as_secs_f64();
     let outcome = outcome.map_err(|source| BenchError::Run { scenario: name, source })?;
     Ok(TimedRun { seconds, work: outcome.work })

@@ -7,8 +7,6 @@ pub mod in_memory;
 pub mod kept;
 pub mod paced;
 
-use std::ops::ControlFlow;
-
 use priolane_core::endpoint::{Endpoint, FlowSpec, LocalHost};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::keys::Keys;
@@ -33,7 +31,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Awaited, Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::trace::{Following, Trace};
-use priolane_sim::{Drive, NodeOrder, Threads};
+use priolane_sim::{Drive, NodeOrder, Simulation, Threads};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -212,7 +210,7 @@ pub fn built(spec: &ScenarioSpec) -> Scenario {
 
 /// The outcome of `spec`.
 pub fn run(spec: &ScenarioSpec, drive: Drive) -> Outcome {
-    priolane_sim::run(&built(spec), drive, &mut quiet()).expect("no invariant is violated")
+    Simulation::of(&built(spec)).run(drive).expect("no invariant is violated")
 }
 
 /// The outcome of `spec` with the transport that `make` makes.
@@ -221,7 +219,7 @@ pub fn run_with<E: Endpoint + 'static>(
     drive: Drive,
     make: &dyn Fn(LocalHost) -> E,
 ) -> Outcome {
-    priolane_sim::run_with(&built(spec), drive, make, &mut quiet()).expect("no invariant is violated")
+    Simulation::of(&built(spec)).run_with(drive, make).expect("no invariant is violated")
 }
 
 /// The outcome of `spec`, and what happened to a flow.
@@ -231,7 +229,7 @@ pub fn run_traced(spec: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
 
 /// The outcome of `spec`, and what happened to what is followed.
 pub fn run_following(spec: &ScenarioSpec, following: &Following) -> (Outcome, Trace) {
-    priolane_sim::run_traced(&built(spec), following, &mut quiet()).expect("no invariant is violated")
+    Simulation::of(&built(spec)).trace(following).expect("no invariant is violated")
 }
 
 pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpec {
@@ -248,10 +246,6 @@ pub fn drive(engine: Engine) -> Drive {
 
 pub const SHUFFLED: Drive =
     Drive { engine: Engine::Window, order: NodeOrder::Shuffled(7), threads: Threads::ONE };
-
-fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()> {
-    |_| ControlFlow::Continue(())
-}
 
 /// The outcome without what may depend on the engine.
 pub fn physics(mut outcome: Outcome) -> Outcome {
