@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::units::{Span, Time};
-use priolane_sim::dependencies::{Predecessor, StepId, Work};
+use priolane_sim::dependencies::{Predecessor, Work, in_order};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
@@ -216,34 +216,8 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn new(planned: &'a ScenarioSpec) -> Self {
-        let flows = planned.flows.len();
-        let place = |work: Work| match work {
-            Work::Flow(flow) => flow.index(),
-            Work::Step(step) => flows + step.index(),
-        };
-        let mut open = vec![0; flows + planned.steps.len()];
-        let mut followers: Vec<(usize, Work)> = Vec::new();
-        let of_flows = planned.waits.iter().map(|wait| (Work::Flow(wait.flow), &wait.after));
-        let of_steps = planned.steps.iter().zip(0..).map(|(step, id)| (Work::Step(StepId(id)), &step.after));
-        for (work, after) in of_flows.chain(of_steps) {
-            open[place(work)] = after.len();
-            followers.extend(after.iter().map(|first| (place(first.work), work)));
-        }
-        followers.sort_unstable();
-        let all = (0..flows as u32).map(|flow| Work::Flow(FlowId(flow)));
-        let all = all.chain((0..planned.steps.len() as u32).map(|step| Work::Step(StepId(step))));
-        let mut order: Vec<Work> = all.filter(|&work| open[place(work)] == 0).collect();
-        let mut next = 0;
-        while let Some(&work) = order.get(next) {
-            next += 1;
-            let from = followers.partition_point(|&(first, _)| first < place(work));
-            for &(_, follower) in followers[from..].iter().take_while(|&&(first, _)| first == place(work)) {
-                open[place(follower)] -= 1;
-                if open[place(follower)] == 0 {
-                    order.push(follower);
-                }
-            }
-        }
+        let order = in_order(planned.flows.len(), &planned.waits, &planned.steps);
+        let order = order.expect("invariant: a scenario that ran has no circles");
         let after = planned.waits.iter().map(|wait| (wait.flow, &wait.after[..])).collect();
         Self { planned, order, after }
     }

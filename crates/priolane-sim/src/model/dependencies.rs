@@ -77,6 +77,43 @@ pub struct Step {
     pub after: Vec<Predecessor>,
 }
 
+/// Returns all flows and steps, each after what it waits for: first those that wait for nothing, flows before steps, in the
+/// order of their ids. All predecessors are among the `flows` flows and the `steps` (Kahn's algorithm).
+///
+/// # Errors
+/// Returns the first flow, or without one the first step, that depends on itself, or on work that does.
+pub fn in_order(flows: usize, waits: &[FlowDependency], steps: &[Step]) -> Result<Vec<Work>, Work> {
+    let place = |work: Work| match work {
+        Work::Flow(flow) => flow.index(),
+        Work::Step(step) => flows + step.index(),
+    };
+    let of_flows = waits.iter().map(|wait| (Work::Flow(wait.flow), &wait.after));
+    let of_steps = steps.iter().zip(0..).map(|(step, id)| (Work::Step(StepId(id)), &step.after));
+    let mut open = vec![0_usize; flows + steps.len()];
+    let mut followers: Vec<(usize, Work)> = Vec::new();
+    for (work, after) in of_flows.chain(of_steps) {
+        open[place(work)] = after.len();
+        followers.extend(after.iter().map(|first| (place(first.work), work)));
+    }
+    followers.sort_unstable();
+    let all_flows = (0..flows as u32).map(|flow| Work::Flow(FlowId(flow)));
+    let all = all_flows.chain((0..steps.len() as u32).map(|step| Work::Step(StepId(step))));
+    let mut order: Vec<Work> = all.clone().filter(|&work| open[place(work)] == 0).collect();
+    let mut next = 0;
+    while let Some(first) = order.get(next).map(|&work| place(work)) {
+        next += 1;
+        let from = followers.partition_point(|&(other, _)| other < first);
+        for &(_, follower) in followers[from..].iter().take_while(|&&(other, _)| other == first) {
+            open[place(follower)] -= 1;
+            if open[place(follower)] == 0 {
+                order.push(follower);
+            }
+        }
+    }
+    let mut left = all.filter(|&work| open[place(work)] > 0);
+    left.next().map_or(Ok(order), Err)
+}
+
 /// Returns the shortest delay of a signal between two hosts; `None` if there are no such signals.
 pub(crate) fn least_delay(dependencies: &[FlowDependency], steps: &[Step], flows: &FlowList) -> Option<Span> {
     let to_flows = dependencies.iter().map(|wait| (flows.at(wait.flow.index()).src, &wait.after));

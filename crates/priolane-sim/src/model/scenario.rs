@@ -10,7 +10,7 @@ use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::transport::Reports;
 use priolane_core::units::Span;
 
-use crate::model::dependencies::{Predecessor, StepId, Work};
+use crate::model::dependencies::{Predecessor, StepId, Work, in_order};
 
 mod error;
 mod spec;
@@ -139,7 +139,11 @@ fn dependencies(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
         }
         last = Some(wait.flow);
     }
-    in_circle(scenario).map_or(Ok(()), |work| Err(fault(work, DependencyProblem::Circle)))
+    if scenario.waits.is_empty() && scenario.steps.is_empty() {
+        return Ok(());
+    }
+    let order = in_order(flows.len(), &scenario.waits, &scenario.steps);
+    order.map(drop).map_err(|work| fault(work, DependencyProblem::Circle))
 }
 
 fn fault(work: Work, problem: DependencyProblem) -> ScenarioError {
@@ -171,41 +175,6 @@ fn problem_of(scenario: &ScenarioSpec, host: HostId, after: &[Predecessor]) -> O
             Some(_) => None,
         },
     })
-}
-
-/// Returns work that depends on itself, directly or indirectly. Flow dependencies are sorted by flow.
-///
-/// Removes work all of whose dependencies are removed; what remains is on cycles or depends on them (Kahn's
-/// algorithm).
-fn in_circle(scenario: &ScenarioSpec) -> Option<Work> {
-    let ScenarioSpec { waits, steps, .. } = scenario;
-    let place = |work: Work| match work {
-        Work::Flow(flow) => waits.binary_search_by_key(&flow, |wait| wait.flow).ok(),
-        Work::Step(step) => Some(waits.len() + step.index()),
-    };
-    let after = waits.iter().map(|wait| &wait.after).chain(steps.iter().map(|step| &step.after));
-    let mut left: Vec<usize> = vec![0; waits.len() + steps.len()];
-    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); left.len()];
-    for (i, after) in after.enumerate() {
-        for first in after.iter().filter_map(|first| place(first.work)) {
-            left[i] += 1;
-            dependents[first].push(i);
-        }
-    }
-    let mut free: Vec<usize> = (0..left.len()).filter(|&i| left[i] == 0).collect();
-    while let Some(first) = free.pop() {
-        for &i in &dependents[first] {
-            left[i] -= 1;
-            if left[i] == 0 {
-                free.push(i);
-            }
-        }
-    }
-    let work = |i: usize| match i.checked_sub(waits.len()) {
-        Some(step) => Work::Step(StepId(step as u32)),
-        None => Work::Flow(waits[i].flow),
-    };
-    left.iter().position(|&left| left > 0).map(work)
 }
 
 fn controls(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
