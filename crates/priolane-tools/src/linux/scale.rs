@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use priolane_core::assign::{Assign, Count, DemotionThresholds};
 use priolane_core::deployment::PathKnowledge;
 use priolane_core::host::SchedulerKind;
+use priolane_core::keys::{KeyInfo, Schema};
 use priolane_core::part::Row;
 use priolane_core::quantity;
 use priolane_core::scheme::find;
@@ -86,7 +87,7 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
             "another scheme, and report a defect",
         ));
     };
-    scale_row(&mut row, scale);
+    scale_row(&mut row, declared(Row::Transport, scheme.transport.name()), scale);
     let class = match &scheme.assign {
         Assign::BytesSent(bytes_sent) => bytes_sent.ladder(),
         Assign::None(_) | Assign::ByFlow(_) => DemotionThresholds::FLAT,
@@ -135,43 +136,155 @@ fn ladder(levels: &DemotionThresholds) -> Ladder {
     }
 }
 
-/// Scales spans and rates, which are texts with a unit.
-pub(super) fn scale_row(row: &mut Map<String, Value>, scale: u64) {
-    row.values_mut().for_each(|value| scale_value(value, scale));
+/// Scales the spans and rates among the values of `keys`: texts whose key is declared as a quantity.
+pub(super) fn scale_row(row: &mut Map<String, Value>, keys: &[KeyInfo], scale: u64) {
+    for (name, value) in row {
+        let key = keys.iter().find(|key| key.name == name);
+        key.into_iter().for_each(|key| scale_value(value, &key.schema, scale));
+    }
 }
 
-fn scale_value(value: &mut Value, scale: u64) {
-    match value {
-        Value::String(text) => {
-            if let Ok(span) = quantity::span(text) {
-                *text = quantity::show_span(Span(span.0.saturating_mul(scale)));
-            } else if let Ok(rate) = quantity::rate(text) {
-                *text = quantity::show_rate(Rate::from_bps(rate.bps() / scale).unwrap_or(rate));
-            }
+/// Scales the spans and rates in a value that `schema` declares.
+fn scale_value(value: &mut Value, schema: &Schema, scale: u64) {
+    match (value, schema) {
+        (Value::String(text), Schema::Quantity(_)) => scale_text(text, scale),
+        (Value::Array(items), Schema::List(item) | Schema::OneOrMore(item)) => {
+            items.iter_mut().for_each(|value| scale_value(value, item, scale));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| scale_value(item, scale)),
-        Value::Object(entries) => scale_row(entries, scale),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        (value, Schema::OneOrMore(item)) => scale_value(value, item, scale),
+        (Value::Object(entries), Schema::Table(keys) | Schema::OneOf(_, keys)) => {
+            scale_row(entries, keys, scale)
+        }
+        (Value::Object(entries), Schema::Map(_, item)) => {
+            entries.values_mut().for_each(|value| scale_value(value, item, scale));
+        }
+        (value, Schema::AnyOf(schemas)) => {
+            let schema = schemas.iter().find(|schema| holds_quantities(value, schema));
+            schema.into_iter().for_each(|schema| scale_value(value, schema, scale));
+        }
+        _ => {}
     }
+}
+
+/// Returns whether a value of this type can have quantities under `schema`.
+fn holds_quantities(value: &Value, schema: &Schema) -> bool {
+    match schema {
+        Schema::Quantity(_) => value.is_string(),
+        Schema::List(_) => value.is_array(),
+        Schema::OneOrMore(item) => value.is_array() || holds_quantities(value, item),
+        Schema::Table(_) | Schema::OneOf(..) | Schema::Map(..) => value.is_object(),
+        Schema::AnyOf(schemas) => schemas.iter().any(|schema| holds_quantities(value, schema)),
+        _ => false,
+    }
+}
+
+/// Scales a quantity if it is a span or a rate; other quantities, such as sizes, stay.
+fn scale_text(text: &mut String, scale: u64) {
+    if let Ok(span) = quantity::span(text) {
+        *text = quantity::show_span(Span(span.0.saturating_mul(scale)));
+    } else if let Ok(rate) = quantity::rate(text) {
+        *text = quantity::show_rate(Rate::from_bps(rate.bps() / scale).unwrap_or(rate));
+    }
+}
+
+/// Returns the keys of a part of a scheme, as declared; none if there is no such part.
+pub(super) fn declared(row: Row, name: &str) -> &'static [KeyInfo] {
+    find(row, name).map_or(&[][..], |entry| entry.parameters.as_slice())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use priolane_lab::scheme::{SHIPPED, read};
+    use priolane_source::{Origin, parse};
     use serde_json::json;
+
+    fn key(name: &'static str, schema: Schema) -> KeyInfo {
+        KeyInfo {
+            name,
+            group: "",
+            meaning: "",
+            unit: "",
+            bounds: priolane_core::keys::Bounds::ANY,
+            default: String::new(),
+            source: "",
+            required: false,
+            none: None,
+            schema,
+        }
+    }
 
     #[test]
     fn spans_and_rates_of_a_row_are_scaled_and_nothing_else() {
+        let quantity = |name| key(name, Schema::Quantity("1us"));
+        let channel = vec![quantity("target"), key("weight", Schema::Integer), key("label", Schema::Text)];
+        let words = Schema::Words(&[("auto", "as measured")]);
+        let keys = [
+            key("kind", Schema::Text),
+            key("g", Schema::Number),
+            quantity("min_rto"),
+            quantity("rate"),
+            quantity("buffer"),
+            key("name", Schema::Text),
+            key("scheme", Schema::Name("scheme")),
+            key("anything", Schema::Any),
+            key("channels", Schema::List(Box::new(Schema::Table(channel)))),
+            key(
+                "base",
+                Schema::AnyOf(vec![words, Schema::Quantity("1us"), Schema::Table(vec![quantity("at")])]),
+            ),
+            key("by_name", Schema::Map("a", Box::new(Schema::Quantity("1us")))),
+        ];
         let mut row = json!({
-            "kind": "dctcp", "g": "1/16", "init_window": "10pkt", "min_rto": "10ms", "rate": "10Gbps",
-            "channels": [{ "target": "5us", "weight": 3 }], "buffer": "64KiB",
+            "kind": "dctcp", "g": "1/16", "min_rto": "10ms", "rate": "10Gbps", "buffer": "64KiB",
+            // Names that look like a time or a rate.
+            "name": "10ms", "scheme": "10Gbps", "anything": "10ms", "not_declared": "10ms",
+            "channels": [{ "target": "5us", "weight": 3, "label": "5us" }],
+            "base": "5us", "by_name": { "10ms": "5us" },
         });
-        scale_value(&mut row, 100);
+        scale_row(row.as_object_mut().unwrap(), &keys, 100);
         let expected = json!({
-            "kind": "dctcp", "g": "1/16", "init_window": "10pkt", "min_rto": "1s", "rate": "100Mbps",
-            "channels": [{ "target": "500us", "weight": 3 }], "buffer": "64KiB",
+            "kind": "dctcp", "g": "1/16", "min_rto": "1s", "rate": "100Mbps", "buffer": "64KiB",
+            "name": "10ms", "scheme": "10Gbps", "anything": "10ms", "not_declared": "10ms",
+            "channels": [{ "target": "500us", "weight": 3, "label": "5us" }],
+            "base": "500us", "by_name": { "10ms": "500us" },
         });
         assert_eq!(row, expected);
+        let mut row = json!({ "base": { "at": "5us" } });
+        scale_row(row.as_object_mut().unwrap(), &keys, 100);
+        assert_eq!(row, json!({ "base": { "at": "500us" } }));
+    }
+
+    /// Scales every text that reads as a span or a rate, whatever its key.
+    fn scale_all(value: &mut Value) {
+        match value {
+            Value::String(text) => scale_text(text, 100),
+            Value::Array(items) => items.iter_mut().for_each(scale_all),
+            Value::Object(entries) => entries.values_mut().for_each(scale_all),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn no_span_and_no_rate_of_a_shipped_scheme_is_left_out() {
+        let mut scaled = 0;
+        for (name, text) in SHIPPED {
+            let origin = Origin { file: format!("{name}.toml").into(), line: None };
+            let scheme = read(&parse(&origin.file, text).unwrap(), "", &origin).unwrap();
+            let rows = [
+                (Row::Transport, scheme.transport.name(), serde_json::to_value(&scheme.transport)),
+                (Row::Port, scheme.port.kind.name(), serde_json::to_value(&scheme.port)),
+            ];
+            for (row, part, value) in rows {
+                let mut value = value.unwrap();
+                let mut expected = value.clone();
+                scale_all(&mut expected);
+                scaled += u32::from(value != expected);
+                scale_row(value.as_object_mut().unwrap(), declared(row, part), 100);
+                assert_eq!(value, expected, "{name}");
+            }
+        }
+        assert!(scaled > 20, "{scaled}");
     }
 
     #[test]

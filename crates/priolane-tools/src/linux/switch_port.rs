@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use priolane_core::ids::LinkId;
+use priolane_core::part::Row;
 use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope, SharedBuffer, TokenGroupSpec};
 use priolane_core::units::{Limit, Span};
 use priolane_lab::plan::Run;
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::choices::SwitchKind;
 use super::refusals::error;
-use super::scale::scale_row;
+use super::scale::{declared, scale_row};
 
 /// The properties from which the ports of a run's switches are made.
 pub(super) struct Ports<'a> {
@@ -108,7 +109,7 @@ impl<'a> Ports<'a> {
         let Ok(Value::Object(mut row)) = serde_json::to_value(&scheme.port) else {
             return Err("its port has no form in JSON: a defect".to_owned());
         };
-        scale_row(&mut row, *scale);
+        scale_row(&mut row, declared(Row::Port, scheme.port.kind.name()), *scale);
         if let DisciplineSpec::Tokens(tokens) = &spec.discipline {
             row.insert("token".to_owned(), format!("{}B", token_wire(tokens)).into());
         }
