@@ -46,7 +46,7 @@ def columns_of(section: ClassTable) -> list[Column]:
 def _column(quantity: Quantity, entries: Sequence[Entry]) -> Column:
     if quantity.unit in ("%", "1"):
         return Column(quantity, quantity.unit if quantity.unit == "%" else "", 1.0)
-    means = [entry.estimate.mean for entry in entries if entry.estimate.mean]
+    means = [mean for entry in entries if (mean := entry.estimate.mean) is not None and mean > 0]
     middle = math.exp(math.fsum(map(math.log, means)) / len(means)) if means else 0.0
     unit, scale = fitting(middle, quantity.unit)
     return Column(quantity, unit, scale)

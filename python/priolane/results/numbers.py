@@ -49,7 +49,10 @@ def interval_decimals(mean: float, low: float, high: float) -> int:
     must not be rounded to what a claim sets. There are at most three decimals, except for a mean far below 1: ends that
     then look the same are not shown.
     """
-    mantissa, _, exponent = f"{(high - low) / 2:.1e}".partition("e")
+    half = (high - low) / 2
+    if not math.isfinite(half):
+        return min(place_of_digit(mean, 2), _MOST_DECIMALS)
+    mantissa, _, exponent = f"{half:.1e}".partition("e")
     decimals = (1 if mantissa[0] in "12" else 0) - int(exponent)
     least = min((abs(value) for value in (mean, low, high) if value), default=1.0)
     decimals = max(decimals, place_of_digit(least, 2 if least >= _SMALL else 1))
