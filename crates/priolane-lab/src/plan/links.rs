@@ -237,7 +237,10 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::plan::Options;
 
     #[test]
     fn groups_share_links_while_both_are_active() {
@@ -261,5 +264,90 @@ mod tests {
         assert_eq!(of(0), (0.7, 0.4, 0.35, vec![0, 1]));
         assert_eq!(of(1), (0.8, 0.3, 0.4, vec![1, 2]));
         assert_eq!(of(2), (0.8, 0.5, 0.4, vec![1, 2]));
+    }
+
+    /// Two racks of three hosts and 2 x 2 links of 20 Gbit/s. Hosts of `senders` send to those of `receivers`.
+    fn experiment((senders, receivers): (&str, &str), app: &str) -> String {
+        format!(
+            r#"title = "Two racks"
+schemes = ["dctcp"]
+seeds = 1
+time = {{ warmup = "1ms", measure = "1ms" }}
+topology = {{ kind = "leaf_spine", leaves = 2, spines = 2, hosts_per_leaf = 3, host_link = {{ rate = "10Gbps", delay = "1us" }}, fabric_link = {{ rate = "20Gbps", delay = "1us" }} }}
+[[group]]
+name = "senders"
+hosts = "{senders}"
+to = "receivers"
+sizes = {{ csv = "web_search", interpolation = "linear", max = "1MB" }}
+{app}
+[[group]]
+name = "receivers"
+hosts = "{receivers}"
+app = "none"
+"#
+        )
+    }
+
+    /// The bits per second of each place if each sender's flows choose among all receivers in reach, one pair at a time.
+    fn by_pairs(
+        (senders, receivers): (&[usize], &[usize]),
+        only_other_racks: bool,
+        total: Total,
+    ) -> Vec<f64> {
+        let rack = |host: usize| host / 3;
+        let reach = |from: usize| {
+            let is_in_reach =
+                move |&&to: &&usize| to != from && !(only_other_racks && rack(to) == rack(from));
+            receivers.iter().filter(is_in_reach).copied().collect::<Vec<usize>>()
+        };
+        let mut bps = vec![0.0; 14];
+        for &from in senders {
+            let to = reach(from);
+            for &host in &to {
+                let share = 1.0 / to.len() as f64;
+                bps[from] += share;
+                bps[6 + host] += share;
+                bps[12 + rack(from)] += if rack(host) == rack(from) { 0.0 } else { share };
+            }
+        }
+        let factor = match total {
+            Total::Sender(each) => each,
+            Total::OutOfRacks(all) => all / (bps[12] + bps[13]),
+        };
+        bps.into_iter().map(|share| share * factor).collect()
+    }
+
+    enum Total {
+        Sender(f64),
+        OutOfRacks(f64),
+    }
+
+    #[test]
+    fn each_link_is_offered_what_a_count_over_all_pairs_of_hosts_says() {
+        type Hosts = (&'static str, &'static [usize]);
+        let senders: [Hosts; 3] = [("0-5", &[0, 1, 2, 3, 4, 5]), ("0-1", &[0, 1]), ("0,2,4", &[0, 2, 4])];
+        let receivers: [Hosts; 3] =
+            [("0-5", &[0, 1, 2, 3, 4, 5]), ("1-3", &[1, 2, 3]), ("0,4-5", &[0, 4, 5])];
+        for (from, to) in senders.into_iter().flat_map(|from| receivers.map(|to| (from, to))) {
+            for (reach, of) in [("any_host", "host"), ("any_host", "core"), ("other_racks", "host")] {
+                let app = format!(
+                    "app = \"poisson\"\nreach = \"{reach}\"\nload = {{ of = \"{of}\", counts = \"wire\", value = 0.3 }}"
+                );
+                let text = experiment((from.0, to.0), &app);
+                let plan = crate::plan::from_text("x.toml", &text, Path::new("."), &Options::default())
+                    .unwrap_or_else(|error| panic!("{error}\n{text}"));
+                let built = crate::plan::build(&plan.runs[0]).unwrap();
+                let loads = LinkLoads::of(&plan.runs[0].experiment, &built.scenario.topology).unwrap();
+                // 0.3 of a host's 10 Gbit/s, or of the 2 x 2 x 20 Gbit/s out of racks.
+                let total = if of == "host" { Total::Sender(3e9) } else { Total::OutOfRacks(0.3 * 80e9) };
+                let truth = by_pairs((from.1, to.1), reach == "other_racks", total);
+                let near = |(found, truth): (&f64, &f64)| (found - truth).abs() < 1.0;
+                let found = &loads.groups[0].bps;
+                assert!(
+                    found.len() == 14 && found.iter().zip(&truth).all(near),
+                    "{from:?} to {to:?}, {reach}, {of}: {found:?} is not {truth:?}"
+                );
+            }
+        }
     }
 }
