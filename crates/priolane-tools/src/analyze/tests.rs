@@ -91,6 +91,10 @@ fn what_makes_no_model_gets_one_message() {
     assert!(
         with("bytes = { rate = \"1Gbps\", exponent = -1 }").contains("gamma must be set by exactly one key")
     );
+    for zero in ["scale = \"0B\"", "k = 0"] {
+        let law = format!("bytes = {{ rate = \"1Gbps\", {zero}, exponent = -1 }}");
+        assert!(with(&law).contains("the value is zero"), "{zero}");
+    }
     assert!(with("bytes = { rate = \"1Gbps\", scale = \"1kB\", exponent = 0 }").contains("equal"));
     assert!(with("bytes = { rate = \"1Gbps\", scale = \"1kB\", exponent = 1 }").contains("out of range"));
     let offset = "bytes = { rate = \"1Gbps\", scale = \"1kB\", exponent = -1, offset = \"100B\" }";

@@ -84,3 +84,35 @@ pub(super) fn numbers(value: Value<'_>) -> Option<Vec<u64>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A varint: seven bits a byte, the lowest first, and a bit for "more follow".
+    fn encoded(mut number: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while number >= 128 {
+            bytes.push(number as u8 | 128);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    }
+
+    #[test]
+    fn packed_numbers_are_read_to_the_last_and_none_is_read_of_cut_ones() {
+        let written = [0, 1, 127, 128, 300, 1 << 35, u64::MAX];
+        let mut bytes = Vec::new();
+        let mut ends = vec![0];
+        for number in written {
+            bytes.extend(encoded(number));
+            ends.push(bytes.len());
+        }
+        for length in 0..=bytes.len() {
+            let whole = ends.iter().position(|&end| end == length).map(|count| written[..count].to_vec());
+            assert_eq!(numbers(Value::Bytes(&bytes[..length])), whole, "{length} of {} bytes", bytes.len());
+        }
+        assert_eq!(numbers(Value::Number(7)), Some(vec![7]));
+    }
+}
