@@ -291,13 +291,14 @@ app = "none"
     /// The bits per second of each place if each sender's flows choose among all receivers in reach, one pair at a time.
     fn by_pairs(
         (senders, receivers): (&[usize], &[usize]),
-        only_other_racks: bool,
+        scope: DestinationScope,
         total: Total,
     ) -> Vec<f64> {
         let rack = |host: usize| host / 3;
         let reach = |from: usize| {
-            let is_in_reach =
-                move |&&to: &&usize| to != from && !(only_other_racks && rack(to) == rack(from));
+            let is_in_reach = move |&&to: &&usize| {
+                to != from && (scope == DestinationScope::AnyHost || rack(to) != rack(from))
+            };
             receivers.iter().filter(is_in_reach).copied().collect::<Vec<usize>>()
         };
         let mut bps = vec![0.0; 14];
@@ -329,7 +330,9 @@ app = "none"
         let receivers: [Hosts; 3] =
             [("0-5", &[0, 1, 2, 3, 4, 5]), ("1-3", &[1, 2, 3]), ("0,4-5", &[0, 4, 5])];
         for (from, to) in senders.into_iter().flat_map(|from| receivers.map(|to| (from, to))) {
-            for (reach, of) in [("any_host", "host"), ("any_host", "core"), ("other_racks", "host")] {
+            let (any, others) = (DestinationScope::AnyHost, DestinationScope::OtherRacks);
+            for (scope, of) in [(any, "host"), (any, "core"), (others, "host")] {
+                let reach = if scope == any { "any_host" } else { "other_racks" };
                 let app = format!(
                     "app = \"poisson\"\nreach = \"{reach}\"\nload = {{ of = \"{of}\", counts = \"wire\", value = 0.3 }}"
                 );
@@ -340,7 +343,7 @@ app = "none"
                 let loads = LinkLoads::of(&plan.runs[0].experiment, &built.scenario.topology).unwrap();
                 // 0.3 of a host's 10 Gbit/s, or of the 2 x 2 x 20 Gbit/s out of racks.
                 let total = if of == "host" { Total::Sender(3e9) } else { Total::OutOfRacks(0.3 * 80e9) };
-                let truth = by_pairs((from.1, to.1), reach == "other_racks", total);
+                let truth = by_pairs((from.1, to.1), scope, total);
                 let near = |(found, truth): (&f64, &f64)| (found - truth).abs() < 1.0;
                 let found = &loads.groups[0].bps;
                 assert!(
