@@ -1,11 +1,11 @@
 //! The flows of a run as a list that stores each of them in 20 bytes.
 //!
-//! Attributes that most experiments set alike for all flows (group, class, deadline, coflow, weights, bytes sent before)
+//! Attributes that most experiments set alike for all flows (group, class, deadline, coflow, weights, bytes sent before, connection)
 //! take memory only if two flows differ. The same holds for ids, which mostly are indices in the list.
 
 use crate::columnar::{ColumnarVec, Columns, SparseColumn};
 use crate::endpoint::{FlowSpec, Weights};
-use crate::ids::{Class, CoflowId, FlowId, HostId};
+use crate::ids::{Class, CoflowId, ConnectionId, FlowId, HostId};
 use crate::packet::Offset;
 use crate::units::Time;
 
@@ -31,6 +31,7 @@ pub struct FlowColumns {
     coflow_places: SparseColumn<u32>,
     weights: SparseColumn<Weights>,
     attained: SparseColumn<u64>,
+    connections: SparseColumn<Option<ConnectionId>>,
 }
 
 /// The attributes that differ from flow to flow.
@@ -90,6 +91,7 @@ impl Columns for FlowColumns {
             coflow_place: self.coflow_places.at(place),
             weights: self.weights.at(place),
             attained: self.attained.at(place),
+            connection: self.connections.at(place),
         }
     }
 
@@ -103,6 +105,7 @@ impl Columns for FlowColumns {
         self.coflow_places.set(place, flow.coflow_place);
         self.weights.set(place, flow.weights);
         self.attained.set(place, flow.attained);
+        self.connections.set(place, flow.connection);
     }
 
     fn push(&mut self, flow: FlowSpec) {
@@ -115,6 +118,7 @@ impl Columns for FlowColumns {
         self.coflow_places.push(flow.coflow_place);
         self.weights.push(flow.weights);
         self.attained.push(flow.attained);
+        self.connections.push(flow.connection);
     }
 
     fn reserve(&mut self, more: usize) {
@@ -150,7 +154,7 @@ mod tests {
     /// Draws a flow. One in `few` flows has a deadline, a coflow, weights, bytes sent before, or an id that is not its index.
     fn drawn(draw: &mut Stream, place: u32, few: u64) -> FlowSpec {
         let mut rarely = || draw.below(few) == 0;
-        let [odd_id, due, in_coflow, paying, under_way] = [(); 5].map(|()| rarely());
+        let [odd_id, due, in_coflow, paying, under_way, shares] = [(); 6].map(|()| rarely());
         let size = match draw.below(4) {
             0 => None,
             1 => Some([1, MOST_BYTES][draw.below(2) as usize]),
@@ -174,6 +178,7 @@ mod tests {
                 false => Weights::BEST_EFFORT,
             },
             attained: if under_way { draw.bits() >> 20 } else { 0 },
+            connection: if shares { ConnectionId::new(draw.below(9) as u32) } else { None },
         }
     }
 
@@ -226,11 +231,13 @@ mod tests {
             coflow_places,
             weights,
             attained,
+            connections,
             ..
         } = list.columns();
         let common = [groups.bytes(), classes.bytes(), id_beyond_place.bytes(), deadlines.bytes()];
         assert_eq!(common, [0; 4]);
         assert_eq!([coflows.bytes(), coflow_places.bytes(), weights.bytes(), attained.bytes()], [0; 4]);
+        assert_eq!(connections.bytes(), 0);
     }
 
     #[test]

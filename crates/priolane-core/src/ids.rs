@@ -64,6 +64,28 @@ impl fmt::Debug for CoflowId {
     }
 }
 
+/// A connection between two hosts, which carries several flows one after the other. `Option<ConnectionId>` takes 4 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(NonZeroU32);
+
+impl ConnectionId {
+    /// Returns the connection with this number; `None` for 2^32 - 1, which is reserved.
+    pub fn new(number: u32) -> Option<Self> {
+        number.checked_add(1).and_then(NonZeroU32::new).map(Self)
+    }
+
+    /// Returns its number, from 0.
+    pub fn number(self) -> u32 {
+        self.0.get() - 1
+    }
+}
+
+impl fmt::Debug for ConnectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectionId{}", self.number())
+    }
+}
+
 /// Priority on the wire: 0 is served first, the maximum is 15.
 pub type Class = u8;
 

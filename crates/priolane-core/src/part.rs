@@ -33,6 +33,8 @@ pub enum Capability {
     TokenQueue,
     /// Queues whose classes can be paused individually.
     ClassPause,
+    /// Flows can share a connection: they are sent one after the other, with one congestion window.
+    Connections,
 }
 
 impl Capability {
@@ -50,6 +52,7 @@ impl Capability {
             Self::TokenPorts => "switch ports that limit tokens",
             Self::TokenQueue => "a NIC that limits tokens as switch ports do",
             Self::ClassPause => "queues whose classes can be paused individually",
+            Self::Connections => "connections that flows share",
         }
     }
 }

@@ -72,6 +72,11 @@ pub trait Application {
         None
     }
 
+    /// Returns true if some of its flows share connections.
+    fn shares_connections(&self) -> bool {
+        false
+    }
+
     /// Returns true if it states paths of flows.
     fn states_paths(&self) -> bool {
         false

@@ -83,6 +83,7 @@ impl<'a> FlowFactory<'a> {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         }
     }
 

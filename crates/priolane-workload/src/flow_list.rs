@@ -1,4 +1,4 @@
-//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path]`, one flow per row.
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path,connection]`, one flow per row.
 //!
 //! Columns may be in any order. Times are nanoseconds with up to three decimals, so that picoseconds are exact;
 //! `deadline_ns` is a time on the same clock as `start_ns`, not a duration
@@ -17,14 +17,18 @@
 //!
 //! `path` is the number, from 0, of the equal-cost path of the flow if paths are pinned
 //! ([`priolane_sim::topology::Topology::equal_paths`]); an empty cell means a random path.
+//!
+//! `connection` is the name of the flow's connection: flows of equal name, source and destination are sent one after the
+//! other with one congestion window. An empty cell is a connection of its own.
 
 mod after;
 mod row;
 
+use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use priolane_core::endpoint::{FlowSpec, Weights};
-use priolane_core::ids::{CLASSES, Class, CoflowId, FlowId, HostId};
+use priolane_core::ids::{CLASSES, Class, CoflowId, ConnectionId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
@@ -47,6 +51,7 @@ const COLUMNS: Columns = Columns {
         "after",
         "delay_ns",
         "path",
+        "connection",
     ],
     required: 4,
 };
@@ -57,6 +62,7 @@ const COFLOW: usize = 6;
 const AFTER: usize = 7;
 const DELAY: usize = 8;
 const PATH: usize = 9;
+const CONNECTION: usize = 10;
 
 /// Reads a flow list row by row, in the order of the file, without storing it.
 ///
@@ -69,6 +75,8 @@ pub struct Rows<R> {
     hosts: u32,
     rows: u32,
     limit: u32,
+    /// The numbers of connections by their names.
+    connections: HashMap<String, ConnectionId>,
 }
 
 impl<R: BufRead> Rows<R> {
@@ -79,7 +87,8 @@ impl<R: BufRead> Rows<R> {
     pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
         let mut lines = Lines::new(reader, file);
         let header = Some(Header::read(&mut lines, COLUMNS, &|_| None)?);
-        Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
+        let (line, connections) = (String::new(), HashMap::new());
+        Ok(Self { lines, header, line, hosts, rows: 0, limit: MAX_FLOWS, connections })
     }
 
     /// Returns an error about the size of the last flow read.
@@ -101,10 +110,21 @@ impl<R: BufRead> Rows<R> {
         }
         let cells = header.row(&self.lines, &self.line)?;
         let cells = Cells { lines: &self.lines, hosts: self.hosts, cells: &cells };
-        let row = cells.row(FlowId(self.rows))?;
+        let mut row = cells.row(FlowId(self.rows))?;
+        row.flow.connection = numbered(&mut self.connections, cells.cells[CONNECTION]);
         self.rows += 1;
         Ok(Some(row))
     }
+}
+
+/// Returns the number of the connection of this name; `None` for an empty name.
+fn numbered(connections: &mut HashMap<String, ConnectionId>, name: &str) -> Option<ConnectionId> {
+    if name.is_empty() || connections.contains_key(name) {
+        return connections.get(name).copied();
+    }
+    let number = ConnectionId::new(connections.len() as u32)?;
+    connections.insert(name.to_owned(), number);
+    Some(number)
 }
 
 impl<R: BufRead> Iterator for Rows<R> {
@@ -143,6 +163,11 @@ impl<R: BufRead> Reader<R> {
     /// Returns true if the list has the column `after`.
     pub fn has_waits(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
+    }
+
+    /// Returns true if the list has the column `connection`.
+    pub fn has_connections(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(CONNECTION))
     }
 
     /// Returns true if the list has the column `path`.
@@ -323,6 +348,7 @@ impl<R: BufRead> Cells<'_, R> {
         if is_step {
             self.refuse_flow_columns()?;
         }
+        self.check_connection(flow.size)?;
         Ok(Row { flow, after, delay, path: self.path()? })
     }
 
@@ -330,12 +356,28 @@ impl<R: BufRead> Cells<'_, R> {
     fn refuse_flow_columns(&self) -> Result<(), InputError> {
         let is_plain =
             |column: usize| self.cells[column].is_empty() || (column == CLASS && self.cells[column] == "0");
-        match [CLASS, DEADLINE, COFLOW, PATH].into_iter().find(|&column| !is_plain(column)) {
+        match [CLASS, DEADLINE, COFLOW, PATH, CONNECTION].into_iter().find(|&column| !is_plain(column)) {
             Some(column) => {
                 Err(self.error(column, "the row is a step: it takes no network", "an empty cell"))
             }
             None => Ok(()),
         }
+    }
+
+    /// Refuses a connection of which the flow cannot be a part.
+    fn check_connection(&self, size: Option<u64>) -> Result<(), InputError> {
+        if self.cells[CONNECTION].is_empty() {
+            return Ok(());
+        }
+        if size.is_none() {
+            let what = "the flow has no end, so no other flow of its connection would ever be sent";
+            return Err(self.error(CONNECTION, what, "an empty cell, or a number of bytes"));
+        }
+        if !self.cells[PATH].is_empty() {
+            let what = "the flow states a path, but all flows of a connection take that of its first";
+            return Err(self.error(CONNECTION, what, "an empty cell here or in `path`"));
+        }
+        Ok(())
     }
 
     fn path(&self) -> Result<Option<u16>, InputError> {
@@ -394,6 +436,7 @@ impl<R: BufRead> Cells<'_, R> {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         })
     }
 

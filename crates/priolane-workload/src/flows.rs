@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
-use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::ids::{Class, ConnectionId, FlowId, HostId};
 use priolane_core::keys::{
-    Bounds, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, WrittenValue,
+    Bounds, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Words, WrittenValue,
 };
 use priolane_core::part::Part;
 use priolane_core::units::{Span, Time};
@@ -72,6 +72,7 @@ impl ListedFlow {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         };
         Row { flow, after: Vec::new(), delay: None, path }
     }
@@ -134,6 +135,19 @@ pub struct Flows {
     /// what that takes; in place of `time_scale`.
     #[key(optional, shown = "as recorded", form = LoadTable)]
     pub load: Option<Load>,
+    /// The connections that flows share: those of the list's column `connection`, or one for each pair of hosts.
+    #[key(default = Connections::Listed, skip_default)]
+    pub connections: Connections,
+}
+
+/// The connections that flows share. The flows of a connection are sent one after the other, with one congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+pub enum Connections {
+    /// Those that the list states; the other flows have connections of their own.
+    #[default]
+    Listed,
+    /// One from each host to each other host; flows without end have connections of their own.
+    PerPair,
 }
 
 impl Application for Flows {
@@ -167,7 +181,11 @@ impl Application for Flows {
             }
         };
         let scales = Scales { time: self.time_scale, bytes: self.bytes_scale, load: self.load };
-        let rows = Rescaling::of(&scales, &rows, site)?.applied(rows)?;
+        let mut rows = Rescaling::of(&scales, &rows, site)?.applied(rows)?;
+        if self.connections == Connections::PerPair {
+            let with_end = rows.iter_mut().filter(|row| row.flow.size.is_some() && !row.is_step());
+            with_end.for_each(|row| row.flow.connection = ConnectionId::new(0));
+        }
         ListedFlows::of(&rows, self.after_delay.unwrap_or(AFTER_DELAY)).traffic(site)
     }
 
@@ -208,6 +226,14 @@ impl Application for Flows {
         })
     }
 
+    fn shares_connections(&self) -> bool {
+        let List::Path { texts, .. } = &self.list else { return self.connections == Connections::PerPair };
+        let states = |(path, text): &(String, Arc<str>)| {
+            flow_list::Reader::new(text.as_bytes(), path, 1).is_ok_and(|list| list.has_connections())
+        };
+        self.connections == Connections::PerPair || texts.iter().any(states)
+    }
+
     fn states_paths(&self) -> bool {
         match &self.list {
             List::Inline(flows) => flows.iter().any(|flow| flow.path.is_some()),
@@ -228,6 +254,11 @@ impl Application for Flows {
 
 impl Flows {
     fn check(&mut self) -> Result<(), KeyConflict> {
+        let paths = matches!(&self.list, List::Inline(flows) if flows.iter().any(|flow| flow.path.is_some()));
+        if paths && self.connections == Connections::PerPair {
+            let what = "flows state paths, but all flows of a connection take that of its first";
+            return Err(KeyConflict::of("connections", what, "connections or path"));
+        }
         if self.load.is_some() && self.time_scale != 1.0 {
             let what = "time_scale is stated too, and a load asks for one of its own";
             return Err(KeyConflict::of("load", what, "load, or time_scale"));

@@ -87,5 +87,6 @@ pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpe
         coflow_place: 0,
         weights: Weights::BEST_EFFORT,
         attained: 0,
+        connection: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Flows: as applications request them, and as a planned run specifies them.
 
-use crate::ids::{Class, CoflowId, FlowId, HostId};
+use crate::ids::{Class, CoflowId, ConnectionId, FlowId, HostId};
 use crate::units::{Rate, Time};
 
 /// A flow as its application requests it from the sending host, without knowledge of the run's plan.
@@ -30,6 +30,9 @@ pub struct FlowRequest {
     pub attained: u64,
     /// The application's group, where groups have transports of their own; else 0.
     pub group: u16,
+    /// The connection that carries the flow: flows of a host with the same connection, destination and group are sent one
+    /// after the other, with one congestion window. `None` for a connection of its own.
+    pub connection: Option<ConnectionId>,
 }
 
 impl FlowRequest {
@@ -47,6 +50,7 @@ impl FlowRequest {
             weights: Weights::BEST_EFFORT,
             attained: 0,
             group: 0,
+            connection: None,
         }
     }
 }
@@ -80,6 +84,8 @@ pub struct FlowSpec {
     pub weights: Weights,
     /// Payload bytes that the flow had sent before the run, in addition to `size` (a warm start); else 0.
     pub attained: u64,
+    /// The connection that carries the flow, among those of its source, destination and group; `None` for one of its own.
+    pub connection: Option<ConnectionId>,
 }
 
 impl FlowSpec {
@@ -97,9 +103,23 @@ impl FlowSpec {
             weights,
             attained,
             group,
+            connection,
             ..
         } = *self;
-        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained, group }
+        FlowRequest {
+            id,
+            dst,
+            size,
+            start,
+            class,
+            deadline,
+            entropy,
+            coflow_place,
+            weights,
+            attained,
+            group,
+            connection,
+        }
     }
 
     /// Returns all payload bytes of the flow, with those that it had sent before the run; `None` if it is endless.
@@ -124,6 +144,7 @@ impl FlowSpec {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         }
     }
 }

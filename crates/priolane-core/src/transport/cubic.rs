@@ -39,7 +39,7 @@ const LARGEST_GROWTH: f64 = 1.5;
     name = "cubic",
     summary = "CUBIC: a window that is a cubic function of the time since the last loss, and at least that of Reno",
     source = "RFC 9438, RFC 9406",
-    provides = [Ranks],
+    provides = [Ranks, Connections],
     linux = "cubic"
 )]
 pub struct Config {
@@ -244,6 +244,11 @@ impl CongestionControl for Cubic {
     fn on_recovered(&mut self, in_flight: u64) {
         let flight = self.segments(in_flight).max(1.0) + 1.0;
         self.cwnd = self.ssthresh.min(flight);
+    }
+
+    fn restart(&mut self, first_window: u64) {
+        // RFC 5681 §4.1; RFC 9438 §5.8 leaves the idle time out of t, which `skip_idle` does.
+        self.cwnd = self.cwnd.min(self.segments(first_window).max(1.0));
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

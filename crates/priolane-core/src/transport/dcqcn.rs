@@ -50,7 +50,7 @@ pub enum Preset {
     summary = "DCQCN: rates from marks, cut at most once per interval and raised by timer and bytes (RoCE NICs)",
     source = "DCQCN (SIGCOMM 2015) §3",
     requires = [CongestionMarks],
-    provides = [Ranks],
+    provides = [Ranks, Connections],
     findings = Self::findings,
     deploy = [Ecn, CongestionModule]
 )]

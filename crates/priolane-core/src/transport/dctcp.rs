@@ -68,7 +68,7 @@ impl Part for Config {
     const SUMMARY: &'static str = "Data Center TCP: cuts the window by the fraction of marked bytes";
     const SOURCE: &'static str = "DCTCP (SIGCOMM 2010) §3, RFC 8257";
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
-    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks, Capability::Connections];
     const DEPLOYMENT: Deployment =
         Deployment { needs: &[Need::Ecn, Need::CongestionControl], linux: Some("dctcp"), ..Deployment::NONE };
 
@@ -313,6 +313,11 @@ impl<B: LossBased> CongestionControl for Dctcp<B> {
 
     fn on_recovered(&mut self, in_flight: u64) {
         self.reno.on_recovered(in_flight);
+    }
+
+    fn restart(&mut self, first_window: u64) {
+        self.reno.restart(first_window);
+        self.reducing = None;
     }
 
     fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {

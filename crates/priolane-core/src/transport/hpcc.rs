@@ -41,7 +41,7 @@ const LEAST_TARGET: f64 = 0.05;
     name = "hpcc",
     summary = "HPCC: windows from the queue lengths and link rates that switches report (INT)",
     source = "HPCC (SIGCOMM 2019) §3",
-    provides = [Ranks],
+    provides = [Ranks, Connections],
     findings = Self::findings,
     deploy = [Int, CongestionModule]
 )]

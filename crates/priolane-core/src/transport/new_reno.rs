@@ -26,7 +26,7 @@ const INITIAL_SEGMENTS: u64 = 10;
     name = "newreno",
     summary = "TCP NewReno: slow start, congestion avoidance, fast retransmit and recovery",
     source = "RFC 5681, RFC 6582, RFC 6298",
-    provides = [Ranks],
+    provides = [Ranks, Connections],
     linux = "reno"
 )]
 pub struct Config {
@@ -128,6 +128,11 @@ impl CongestionControl for NewReno {
 
     fn on_recovered(&mut self, in_flight: u64) {
         self.cwnd = self.ssthresh.min(in_flight.max(self.mss) + self.mss).max(self.mss);
+    }
+
+    fn restart(&mut self, first_window: u64) {
+        // RFC 5681 §4.1: the restart window is the initial one, or the present one if that is smaller.
+        self.cwnd = self.cwnd.min(first_window.max(self.mss));
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

@@ -159,7 +159,7 @@ impl Part for Config<swift::Config> {
     const SUMMARY: &'static str =
         "PrioPlus with Swift: strict priorities inside one queue, each with its own delay channel";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
-    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks, Capability::Connections];
     const DEPLOYMENT: Deployment = Deployment {
         needs: &[Need::CongestionModule, Need::Dscp],
         paths: PathKnowledge::BaseDelay,
@@ -176,7 +176,7 @@ impl Part for Config<ledbat::Config> {
     const NAME: &'static str = "prioplus_ledbat";
     const SUMMARY: &'static str = "PrioPlus with LEDBAT";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
-    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks, Capability::Connections];
     const DEPLOYMENT: Deployment = Deployment {
         needs: &[Need::CongestionModule, Need::Dscp],
         paths: PathKnowledge::BaseDelay,

@@ -34,7 +34,7 @@ const NO_WINDOW: u64 = 1 << 40;
     name = "timely",
     summary = "TIMELY: rates from the gradient of the round-trip time",
     source = "TIMELY (SIGCOMM 2015) Algorithm 1",
-    provides = [Ranks],
+    provides = [Ranks, Connections],
     findings = Self::findings,
     deploy = [CongestionModule],
     on_hosts = ["t_low = 1ms, t_high = 5ms"]

@@ -1,6 +1,7 @@
 //! The window machine driven by hand: two endpoints and a link in memory.
 
 mod acks;
+mod connections;
 mod delay_based;
 mod delayed;
 mod exact;

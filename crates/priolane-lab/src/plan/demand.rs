@@ -214,6 +214,7 @@ mod tests {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         }
     }
 

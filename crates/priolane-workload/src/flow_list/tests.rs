@@ -47,7 +47,7 @@ fn each_defect_has_one_message_with_its_line() {
         (
             "0,0,1,5\n",
             "f.csv:1: unknown column \"0\". Use one of start_ns, src, dst, bytes, class, deadline_ns, \
-             coflow, after, delay_ns, path.",
+             coflow, after, delay_ns, path, connection.",
         ),
         (
             "src,dst,bytes\n",
@@ -280,4 +280,20 @@ fn a_row_without_bytes_of_one_host_is_a_step() {
     let late = fault(&format!("0,1,1,0,,,,,{},\n0,1,1,0,,,,0,{},\n", 20 * day, 7 * day));
     assert!(late.contains("row 1 ends more than 26 days after the begin"), "{late}");
     assert!(fault("0,1,1,0,,,,1,,\n0,1,1,0,,,,0,,\n").contains("row 0 depends on rows that depend on it"));
+}
+
+#[test]
+fn flows_with_a_name_in_common_share_a_connection() {
+    let text = "start_ns,src,dst,bytes,connection\n0,0,1,5,web\n0,1,2,5,\n0,0,1,5,9\n0,2,1,5,web\n";
+    let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+    let numbers: Vec<_> = rows.iter().map(|row| row.flow.connection.map(|of| of.number())).collect();
+    assert_eq!(numbers, [Some(0), None, Some(1), Some(0)]);
+    assert!(Reader::new(text.as_bytes(), "f.csv", 4).unwrap().has_connections());
+    let fault = |row: &str| {
+        let text = format!("start_ns,src,dst,bytes,path,connection\n{row}\n");
+        read_rows(text.as_bytes(), "f.csv", 4).unwrap_err().to_string()
+    };
+    assert!(fault("0,0,1,endless,,web").starts_with("f.csv:2: connection: the flow has no end"));
+    assert!(fault("0,0,1,5,3,web").starts_with("f.csv:2: connection: the flow states a path"));
+    assert!(fault("0,1,1,0,,web").starts_with("f.csv:2: connection: the row is a step"));
 }

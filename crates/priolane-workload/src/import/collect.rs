@@ -436,6 +436,7 @@ impl StoredFlow {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
             attained: 0,
+            connection: None,
         };
         Row { flow, after: after.iter().copied().map(After::row).collect(), delay: None, path: None }
     }

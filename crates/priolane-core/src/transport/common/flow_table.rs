@@ -227,6 +227,12 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         slot
     }
 
+    /// Adds a flow of the connection whose sender is at `slot`.
+    pub(in crate::transport) fn add_to_sender(&mut self, flow: FlowId, slot: u32) {
+        self.last_sender.forget(u64::from(flow.0));
+        self.outgoing.insert(flow, slot);
+    }
+
     /// Returns true if an unknown flow may get a receiver.
     #[inline]
     pub(in crate::transport) fn admits(&self, key: FlowKey) -> bool {

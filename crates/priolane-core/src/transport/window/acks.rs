@@ -77,7 +77,8 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Returns true if header prediction expects this ACK (Van Jacobson, 1990). The state is open and nothing is
-    /// SACKed, and the ACK only acknowledges new data. It completes neither the flow nor a pending change of class.
+    /// SACKed, and the ACK only acknowledges new data. It completes neither the flow nor a pending change of class. ACKs of
+    /// flows of a connection are never expected.
     #[inline(always)]
     pub(super) fn expects(&self, cumulative: u64, sack: [(u32, u32); 2]) -> bool {
         matches!(self.state, State::Open)
@@ -86,6 +87,7 @@ impl<C: CongestionControl> Sender<C> {
             && cumulative < self.next_transition_offset()
             && sack[0].1 | sack[1].1 == 0
             && self.sacked.is_empty()
+            && self.stream.is_none()
     }
 
     /// Processes an ACK that [`Self::expects`], with the same result as [`Self::on_ack`]. Changes only the fields

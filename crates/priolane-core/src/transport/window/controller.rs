@@ -225,6 +225,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         let _ = in_flight;
     }
 
+    /// Called before a connection sends again after it has sent nothing for longer than its retransmission timeout, with
+    /// `first_window`, the initial window in bytes. Default: does nothing, so that the window stays.
+    fn restart(&mut self, first_window: u64) {
+        let _ = first_window;
+    }
+
     /// Sets the flow's minimum rate and weight (in thousandths of a best-effort flow's). Default: ignored.
     fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {
         let _ = (theta, w_milli);

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acks::{DecodedAck, Echoed};
 use super::body::Segment;
@@ -20,12 +20,13 @@ use super::outbox::Outbox;
 use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
 use super::sender::{Plan, Sender};
+use super::stream::Acked;
 use crate::endpoint::{
     Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
     Rejection, RxMeta, SendId, Stats, ThresholdSet, Thresholds, Tx, Waiting,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
-use crate::ids::{FlowId, HostId};
+use crate::ids::{ConnectionId, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::transport::common::{
@@ -80,6 +81,9 @@ impl Delays {
     }
 }
 
+/// A connection of a host: the other end, the group of its flows, and its number.
+type ConnectionKey = (HostId, u16, ConnectionId);
+
 /// The window transport of a host, with controller `C` and host scheduler `S`. `FAST` is false only in tests and
 /// disables the fast path.
 #[derive(Debug)]
@@ -92,6 +96,8 @@ pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = tru
     pub(super) flows: FlowTable<Sender<C>, Receiver<C::Telemetry>, Offset>,
     /// Hosts with which this host has completed a handshake.
     known: FxHashSet<HostId>,
+    /// The slots of connections that stay open. They and their flows are remembered until the run ends.
+    connections: FxHashMap<ConnectionKey, u32>,
     pub(super) outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
     pub(super) peers: Peers,
@@ -127,6 +133,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             scheduler,
             flows: FlowTable::new(&host),
             known: FxHashSet::default(),
+            connections: FxHashMap::default(),
             events: VecDeque::new(),
             peers: Peers::new(&host),
             catch_up: host.catch_up(),
@@ -156,11 +163,35 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_sender(slot);
     }
 
+    /// Adds a flow to the connection at `slot`.
+    fn append(&mut self, slot: u32, flow: FlowRequest, now: Time) {
+        self.flows.add_to_sender(flow.id, slot);
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        sender.append(flow, now, &self.config);
+        sender.refresh_pacing(now);
+        self.refresh(slot);
+        self.flows.arm_sender(slot);
+    }
+
     /// Updates the plan and the scheduler after a change of a flow's state.
     #[inline]
     fn refresh(&mut self, slot: u32) {
         if let Some(sender) = self.flows.senders.get_mut(slot) {
             sender.refresh(slot, &self.config, &mut self.scheduler);
+        }
+    }
+
+    /// Aborts a flow that this host sends.
+    fn abort(&mut self, flow: FlowId, slot: u32, now: Time) {
+        match self.flows.senders.get_mut(slot) {
+            Some(sender) if sender.stream.is_some() => {
+                sender.abort_streamed(flow, now, &self.config);
+                sender.complete_streamed(now, |report| self.events.push_back(Event::Completed(report)));
+                sender.refresh_pacing(now);
+                self.refresh(slot);
+                self.flows.arm_sender(slot);
+            }
+            _ => self.forget_sender(flow),
         }
     }
 
@@ -374,9 +405,13 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment<C::Telemetry>>) {
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
-        let cumulative = packet.header.offset.get();
+        let mut acked = Acked { cumulative: packet.header.offset.get(), sack: packet.body.sack };
+        if let Some(stream) = &mut sender.stream {
+            let Some(of_stream) = stream.acknowledged(packet.header.flow, acked) else { return };
+            acked = of_stream;
+        }
+        let Acked { cumulative, sack } = acked;
         let Delays { rtt, one_way_ps, host_delay } = delays;
-        let sack = packet.body.sack;
         if <C::Telemetry as Telemetry>::STAMPED {
             sender.controller.on_telemetry(&packet.body.telemetry);
         }
@@ -390,7 +425,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             self.measure(slot, Sample { now, rtt, acked });
         }
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
-        if sender.is_complete() {
+        if sender.stream.is_some() {
+            sender.complete_streamed(now, |report| self.events.push_back(Event::Completed(report)));
+        } else if sender.is_complete() {
             self.events.push_back(Event::Completed(sender.report(now)));
             self.forget_sender(packet.header.flow);
             return;
@@ -501,9 +538,18 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         transmit(sending, plan, (self.host, cx), config, scheduler)
     }
 
-    fn change(&mut self, id: FlowId, control: Control) {
+    fn change(&mut self, id: FlowId, control: Control, now: Time) {
         let Some(slot) = self.flows.sender_of(id) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        if sender.id != id && control != Control::Abort {
+            // Another flow of the connection is being sent.
+            if let Control::Class(class) | Control::Promote(class) = control
+                && sender.set_waiting_class(id, class)
+            {
+                self.events.push_back(Event::ClassChanged { flow: id, class });
+            }
+            return;
+        }
         match control {
             Control::Class(class) => {
                 sender.change_class(class);
@@ -519,7 +565,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
                 sender.controller.set_weights(theta, w_milli);
                 self.refresh(slot);
             }
-            Control::Abort => self.forget_sender(id),
+            Control::Abort => self.abort(id, slot, now),
         }
     }
 
@@ -539,6 +585,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.drop_dead_timers();
         self.peers.forget(host);
         self.known.remove(&host);
+        self.connections.retain(|&(dst, ..), _| dst != host);
         self.outbox.forget(host);
     }
 
@@ -589,6 +636,7 @@ pub(super) fn transmit<C: CongestionControl>(
         sender.queued += plan.bytes();
         QueuedSegment { slot, generation, len: plan.len.get() }.name()
     });
+    sender.streamed(cx.now, config);
     sender.refresh(slot, config, scheduler);
     sending.arm();
     Tx::Send { packet, id }
@@ -598,6 +646,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
     type Body = Segment<C::Telemetry>;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
+        let connection = flow.connection.map(|number| (flow.dst, flow.group, number));
+        if let Some(&slot) = connection.and_then(|key| self.connections.get(&key)) {
+            return self.append(slot, flow, cx.now);
+        }
         let greets = match self.config.handshake {
             Handshake::None => false,
             Handshake::OneRtt => true,
@@ -613,6 +665,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         sender.notify_class();
         sender.refresh_pacing(cx.now);
         let slot = self.flows.add_sender(flow.id, sender);
+        self.connections.extend(connection.map(|key| (key, slot)));
         if self.peers.is_measuring() {
             self.peers.opened(slot, flow.dst, path());
         }
@@ -626,7 +679,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
 
     fn control(&mut self, cx: &mut Cx, command: Command) {
         match command {
-            Command::Flow(id, change) => self.change(id, change),
+            Command::Flow(id, change) => self.change(id, change, cx.now),
             Command::Thresholds(thresholds) => self.set_thresholds(thresholds),
             Command::ForgetHost(host) => self.forget_host(host),
             Command::ForgetReceived { src, flow } => self.forget_received(FlowKey::new(src, flow)),
@@ -743,7 +796,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         if let Some(slot) = self.flows.sender_of(flow)
             && let Some(sender) = self.flows.senders.get(slot)
         {
-            sender.inspect(&self.config, see);
+            sender.inspect(flow, &self.config, see);
         }
     }
 }

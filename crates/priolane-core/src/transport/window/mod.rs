@@ -20,6 +20,7 @@ mod receiver;
 mod recovery;
 mod rto;
 mod sender;
+mod stream;
 
 pub use body::Segment;
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};

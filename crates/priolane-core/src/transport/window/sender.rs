@@ -23,6 +23,7 @@ use super::config::{Config, Reliability};
 use super::controller::{CongestionControl, Rank, SendPermission};
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
+use super::stream::Stream;
 use crate::assign::{Count, DemotionThresholds};
 use crate::endpoint::{Cx, FlowReport, FlowRequest};
 use crate::host::{Candidate, HostScheduler};
@@ -71,9 +72,16 @@ pub(super) struct SendCounters {
 
 /// The classes of sent data, for reports.
 #[derive(Clone, Copy, Debug)]
-struct Classes {
-    first: Option<Class>,
-    last: Class,
+pub(super) struct Classes {
+    pub(super) first: Option<Class>,
+    pub(super) last: Class,
+}
+
+impl Classes {
+    /// Returns the classes of a flow that asks for `class` and has sent nothing.
+    pub(super) fn asked(class: Class) -> Self {
+        Self { first: None, last: class }
+    }
 }
 
 /// A pending change of class.
@@ -138,8 +146,8 @@ pub(super) struct Sender<C> {
     /// The class requested at the start or set later, before levels.
     asked: Class,
     start: Time,
-    /// Payload bytes, or [`ENDLESS`].
-    size: u64,
+    /// Payload bytes, or [`ENDLESS`]. In a stream, the end of the flow that is being sent.
+    pub(super) size: u64,
     pub(super) state: State,
     pub(super) controller: C,
     pub(super) rto: Rto,
@@ -169,11 +177,13 @@ pub(super) struct Sender<C> {
     /// The segment that may be sent now, as of the last state change.
     pub(super) planned: Option<Plan>,
     pub(super) sent: SendCounters,
-    classes: Classes,
+    pub(super) classes: Classes,
     promotion: Promotion,
     levels: Levels,
     /// Payload bytes that the flow had sent before it started here ([`FlowRequest::attained`]).
     attained: Offset,
+    /// The flows of a connection, of which `id` is the one that is being sent; `None` for a flow by itself.
+    pub(super) stream: Option<Box<Stream>>,
 }
 
 impl<C: CongestionControl> SentFlow for Sender<C> {
@@ -228,8 +238,22 @@ impl<C: CongestionControl> Sender<C> {
             levels: Levels::at(config, (attained, 0), &sent),
             attained,
             sent,
-            classes: Classes { first: None, last: spec.class },
+            classes: Classes::asked(spec.class),
             promotion: Promotion::NONE,
+            stream: spec.connection.map(|_| Box::new(Stream::of(spec, now))),
+        }
+    }
+
+    /// Goes on with `flow`, the next one of the connection, all bytes before which are sent.
+    pub(super) fn follow(&mut self, flow: &FlowRequest) {
+        self.id = flow.id;
+        self.start = flow.start;
+        self.size = self.next.saturating_add(flow.size.unwrap_or(ENDLESS));
+        self.classes = Classes::asked(flow.class);
+        self.controller.set_weights(flow.weights.theta, flow.weights.w_milli);
+        self.promotion = Promotion::NONE;
+        if self.asked != flow.class {
+            self.change_class(flow.class);
         }
     }
 
@@ -261,7 +285,7 @@ impl<C: CongestionControl> Sender<C> {
         self.start
     }
 
-    /// Returns true if every byte is acknowledged.
+    /// Returns true if every byte is acknowledged. A stream without another flow is then idle.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.una == self.size
@@ -292,6 +316,10 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     pub(super) fn refresh_pacing(&mut self, now: Time) {
         if !C::PACED || matches!(self.state, State::Handshake) {
+            return;
+        }
+        if self.is_complete() {
+            self.gate = SendPermission::Open;
             return;
         }
         self.gate = match self.controller.gate() {
@@ -388,7 +416,9 @@ impl<C: CongestionControl> Sender<C> {
 
     fn hole(&self, recovery: &Recovery, config: &Config) -> Option<Plan> {
         let offset = self.sacked.next_gap(recovery.rexmit_next);
-        let len = segment_len(offset, config.frame.mss(), self.next.saturating_sub(offset));
+        let (_, bytes) = self.flow_at(offset);
+        let left = self.next.min(bytes.end).saturating_sub(offset);
+        let len = segment_len(offset - bytes.start, config.frame.mss(), left);
         Plan::new(offset, len, Transmission::Again)
     }
 
@@ -439,6 +469,7 @@ impl<C: CongestionControl> Sender<C> {
         let skips = plan.transmission == Transmission::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(self.level_of(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
+        let (flow, bytes) = self.flow_at(plan.offset.get());
         self.classes.first.get_or_insert(class);
         self.classes.last = class;
         self.account(plan, cx.now, config);
@@ -451,16 +482,16 @@ impl<C: CongestionControl> Sender<C> {
         // The header is built here to keep fewer values live across the code above.
         let header = Header {
             rank: self.rank(plan.offset.get()),
-            flow: self.id,
+            flow,
             src: host,
             dst: self.dst,
-            offset: plan.offset,
+            offset: Offset::new(plan.offset.get() - bytes.start),
             entropy: self.entropy,
             wire: config.frame.data_wire(plan.len.get()),
             payload: plan.len.get(),
             class,
             host_level,
-            marks: self.marks(plan),
+            marks: self.marks(plan, bytes.end),
             kind: Kind::Data,
         };
         let mut packet =
@@ -485,9 +516,18 @@ impl<C: CongestionControl> Sender<C> {
         self.left(from)
     }
 
-    fn marks(&self, plan: Plan) -> Marks {
+    /// Returns the flow that has the byte at `offset`, and its bytes in the stream.
+    #[inline]
+    fn flow_at(&self, offset: u64) -> (FlowId, Interval) {
+        let whole = (self.id, Interval { start: 0, end: self.size });
+        let Some(stream) = &self.stream else { return whole };
+        stream.holding(offset).map_or(whole, |flow| (flow.id, flow.bytes))
+    }
+
+    /// Returns the marks of a segment of the flow that ends at `end`.
+    fn marks(&self, plan: Plan, end: u64) -> Marks {
         let ecn = self.ecn();
-        if self.size == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
+        if end == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
     }
 
     #[inline]
@@ -547,9 +587,16 @@ impl<C: CongestionControl> Sender<C> {
         self.asked.saturating_add(level).min(CLASSES as u8 - 1)
     }
 
-    /// Passes the sender's state to `see`, for traces.
-    pub(super) fn inspect(&self, config: &Config, see: &mut dyn FnMut(&'static str, f64)) {
-        see("acked_bytes", self.una as f64);
+    /// Passes the state of `flow` and of its sender to `see`, for traces; nothing if the flow is not under way.
+    pub(super) fn inspect(&self, flow: FlowId, config: &Config, see: &mut dyn FnMut(&'static str, f64)) {
+        let begin = match &self.stream {
+            None => 0,
+            Some(stream) => match stream.find(flow) {
+                Some(flow) => flow.bytes.start,
+                None => return,
+            },
+        };
+        see("acked_bytes", self.una.saturating_sub(begin) as f64);
         see("cwnd_bytes", self.controller.window() as f64);
         see("in_flight_bytes", self.pipe() as f64);
         // Zero means no sample yet.
@@ -591,4 +638,4 @@ fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
 }
 
 /// Keeps the fixed state of a sender small: a host may have thousands.
-const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 312);
+const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 320);
