@@ -5,6 +5,7 @@ mod support;
 mod adaptation;
 mod admission;
 mod attained;
+mod connections;
 mod contracts;
 mod cubic;
 mod data_priority;
