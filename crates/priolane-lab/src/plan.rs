@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod classes;
 mod coexistence;
+mod connections;
 mod deadlines;
 mod definition;
 mod demand;

@@ -10,7 +10,7 @@ use super::global::TrafficEstimates;
 use super::offers::GroupOffer;
 use super::resolve::Unsolved;
 use super::steady::SteadyNeeds;
-use super::{coexistence, fit, ports, resolve};
+use super::{coexistence, connections, fit, ports, resolve};
 use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
 use crate::interrupt::Interrupt;
 use crate::scheme::{self, Fabric, Scheme};
@@ -52,6 +52,7 @@ pub(super) fn check(
             .map_err(|why| unsolved(&named, why, &experiment, root))?;
         notes.extend(scheme::complete(&mut scheme, &fabric));
         notes.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
+        connections::check(&experiment, &scheme).map_err(|fault| blame(&named, &fault))?;
         notes.extend(coexistence::check(&experiment, (&named, &scheme), &fabric, root)?);
         warnings.extend(notes.into_iter().map(|warning| format!("{}: {warning}", named.name)));
         let settled = settings(&named, &scheme, &fabric)?;

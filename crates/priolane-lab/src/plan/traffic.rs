@@ -14,7 +14,7 @@ use priolane_workload::{
 };
 
 use super::size::{self, FirstFlows};
-use super::{drawn_deadlines, paths, pay};
+use super::{connections, drawn_deadlines, paths, pay};
 use crate::experiment::{Active, EventKind, Experiment, Group, Paths, Service, Target, Timing};
 
 /// Generates the flow list and its dependencies, the same for all schemes of a point and seed.
@@ -36,6 +36,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     if experiment.topology.paths == Paths::Racks {
         flows.edit_all(|flow| flow.entropy = between_racks(topology, flow));
     }
+    connections::set_paths(&mut flows);
     drawn_deadlines::set(experiment, topology, (&mut flows, seed));
     Ok(Traffic { flows, waits, steps, paths: Vec::new() })
 }

@@ -105,6 +105,29 @@ fn paths_that_would_not_be_taken_are_refused() {
 }
 
 #[test]
+fn flows_of_a_connection_take_the_path_of_its_first() {
+    let free = ("paths = \"pinned\"\n", "");
+    let rows = |names: [&str; 8]| {
+        let row = |(at, name): (usize, &str)| format!("{at},{},2,1460,{name}\n", at % 2);
+        let rows: String = names.into_iter().enumerate().map(row).collect();
+        format!("start_ns,src,dst,bytes,connection\n{rows}")
+    };
+    let of = |list: &str| spines(&built(&planned(&[("f.csv", list)], &[free]).unwrap(), 1));
+    let own = of(&rows([""; 8]));
+    // Hosts 0 and 1 take turns; the last two flows have connections of their own.
+    let shared = of(&rows(["a", "a", "a", "a", "a", "a", "", "b"]));
+    assert_eq!([&shared[0], &shared[1]], [&own[0], &own[1]]);
+    assert!((2..6).all(|flow| shared[flow] == own[flow % 2]), "{shared:?}");
+    assert_eq!(shared[6..], own[6..]);
+    assert!((2..6).any(|flow| own[flow] != own[flow % 2]), "paths of their own differ: {own:?}");
+    // One for each pair of hosts does the same without a column.
+    let pairs =
+        planned(&[("f.csv", &rows([""; 8]))], &[free, ("list = ", "connections = \"per_pair\"\nlist = ")]);
+    let pairs = spines(&built(&pairs.unwrap(), 1));
+    assert!((2..8).all(|flow| pairs[flow] == own[flow % 2]), "{pairs:?}");
+}
+
+#[test]
 fn each_seed_may_have_a_list_of_its_own() {
     let lists = [
         ("f_1.csv", "start_ns,src,dst,bytes\n0,0,2,1000\n"),

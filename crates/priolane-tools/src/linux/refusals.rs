@@ -84,6 +84,12 @@ fn refuse_mechanisms(run: &Run, scenario: &ScenarioSpec, refuse: &mut impl FnMut
         "no flow is under way when the hosts begin",
         "start = \"empty\", or `priolane run`, which simulates it",
     );
+    refuse(
+        scenario.flows.iter().any(|flow| flow.connection.is_some()),
+        "group",
+        "hosts here send each flow by itself, and no connections that flows share",
+        simulate,
+    );
     refuse(!scenario.outages.is_empty(), "failure", "lines do not fail here", simulate);
     let lossy = scenario.topology.links.iter().any(|link| link.loss > 0.0);
     refuse(lossy, "topology", "lines lose nothing here", simulate);
