@@ -28,6 +28,8 @@ parts! {
         Query(super::query::Query);
         /// Ring all-reduce, repeatedly (closed loop).
         Ring(super::ring::Ring);
+        /// A collective of all hosts, repeatedly, between computations.
+        Collective(super::collective::Collective);
         /// Groups of flows that complete with their last flow, from some hosts to some others (open loop).
         Coflow(super::coflow::Coflow);
         /// The coflows of a recorded trace.

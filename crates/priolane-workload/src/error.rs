@@ -83,6 +83,12 @@ pub enum AppError {
     /// A ring with more workers than bytes.
     #[error("the ring has {0} workers, but fewer bytes to reduce")]
     Parts(usize),
+    /// A collective of fewer than two ranks, or with a host that is two of them.
+    #[error("the collective has {0} ranks, or one of them twice")]
+    Ranks(usize),
+    /// An algorithm that needs another number of ranks.
+    #[error("halving_doubling needs a power of two, not {0} ranks")]
+    NotPowerOfTwo(usize),
     /// A load of a list whose flows all start at the same time.
     #[error("all flows of the list start at once, and a load is over a span of time")]
     NoSpan,
@@ -110,7 +116,7 @@ impl AppError {
     /// Returns the key of the group's table at fault; empty for the table itself.
     pub fn key(&self) -> &'static str {
         match self {
-            Self::NoHosts | Self::UnknownHost(_) | Self::Ring(_) => "hosts",
+            Self::NoHosts | Self::UnknownHost(_) | Self::Ring(_) | Self::Ranks(_) => "hosts",
             Self::NoDestination(_) => "to",
             Self::Load(_) => "load.value",
             Self::BurstLoad { .. } => "burst_load",
@@ -120,6 +126,7 @@ impl AppError {
             Self::NoSpan => "load",
             Self::FanIn { .. } => "fan_in",
             Self::Parts(_) => "reduced",
+            Self::NotPowerOfTwo(_) => "algorithm",
             Self::NoCoflow(_) => "mappers",
             Self::NoSteadyState(_) => "load.value",
             Self::FewLinks(_) => "draw",
@@ -165,7 +172,8 @@ impl AppError {
                 "time = { flows = N } in place of warmup and measure, or arrivals = \"poisson\""
             }
             Self::Parts(_) => "at least one byte for each worker",
-            Self::Ring(_) => "at least two hosts, each once",
+            Self::Ring(_) | Self::Ranks(_) => "at least two hosts, each once",
+            Self::NotPowerOfTwo(_) => "algorithm = \"ring\", or 2, 4, 8, ... hosts",
             Self::Period => "a time above zero",
             Self::Size(_) => "1 byte to 2^47 bytes",
             Self::Empty => "at least one flow",

@@ -12,6 +12,7 @@ mod clock;
 mod coflow;
 mod coflow_count;
 mod coflow_trace;
+mod collective;
 mod context;
 mod destinations;
 mod error;
@@ -30,6 +31,7 @@ mod poisson;
 mod query;
 mod rescaling;
 mod ring;
+mod rounds;
 mod row_graph;
 mod strata;
 mod traffic;
@@ -50,6 +52,7 @@ pub use application::{Application, Deadlines, Listing, Lists};
 pub use coflow::{Arrivals, Coflow, FlowBytes, Parts};
 pub use coflow_count::Count;
 pub use coflow_trace::CoflowTrace;
+pub use collective::{Collective, MessageConnections, Operation};
 pub use context::{
     InitialState, LATEST_START, LoadChange, MAX_FLOWS, MinimumLatency, NewValue, Until, WorkloadContext,
 };

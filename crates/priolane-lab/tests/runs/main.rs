@@ -7,6 +7,7 @@ mod bad_input;
 mod catalogued;
 mod coexistence;
 mod coflows;
+mod collectives;
 mod damaged_files;
 mod edges;
 mod equipment;

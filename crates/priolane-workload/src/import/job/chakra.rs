@@ -19,11 +19,12 @@ use std::path::{Path, PathBuf};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_source::{InputError, open};
 
-use super::collective::{self, Algorithm, Collective};
+use super::collective;
 use super::op::{Job, Kind, Op};
 use super::wire::{Fields, Value, numbers, varint};
 use crate::context::LATEST_START;
 use crate::import::collect::{MAX_HOSTS, MAX_IMPORTED};
+use crate::rounds::{Algorithm, Collective};
 
 /// Maximum bytes of the trace of a rank.
 const MAX_TRACE: u64 = 1 << 30;

@@ -1,74 +1,7 @@
-//! Collectives as messages, by algorithm (Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication
-//! Operations in MPICH", IJHPCA 2005).
-//!
-//! ```text
-//! n members, S bytes: those of the whole vector; of an all-gather, the part of each member, as in ASTRA-sim
-//!                    ring                        tree (binomial)             halving_doubling (n a power of two)
-//! all-reduce         2 (n - 1) steps of S / n    reduce, then broadcast of S 2 log2 n steps: S / 2, S / 4, ... and back
-//! reduce-scatter     n - 1 steps of S / n        as ring                     log2 n steps: S / 2, S / 4, ...
-//! all-gather         n - 1 steps of S            as ring                     log2 n steps: S, 2 S, 4 S, ...
-//! broadcast, reduce  binomial tree from or to the first member, log2 n steps of S
-//! all-to-all         each member sends S / n to each other one at once; gather, scatter: from or to the first member
-//! barrier            log2 n steps of one byte (dissemination)
-//! ```
+//! Collectives as ops of ranks.
 
 use super::op::Kind;
-
-/// The algorithm of all-reduces, reduce-scatters and all-gathers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// A ring.
-    #[default]
-    Ring,
-    /// Binomial trees.
-    Tree,
-    /// Recursive halving and doubling.
-    HalvingDoubling,
-}
-
-impl Algorithm {
-    /// The algorithms and their names.
-    pub const ALL: [(&str, Self); 3] =
-        [("ring", Self::Ring), ("tree", Self::Tree), ("halving_doubling", Self::HalvingDoubling)];
-}
-
-/// A collective, as Chakra numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Collective {
-    AllReduce,
-    Reduce,
-    AllGather,
-    Gather,
-    Scatter,
-    Broadcast,
-    AllToAll,
-    ReduceScatter,
-    Barrier,
-}
-
-impl Collective {
-    pub(super) fn of_chakra(number: u64) -> Option<Self> {
-        Some(match number {
-            0 => Self::AllReduce,
-            1 => Self::Reduce,
-            2 => Self::AllGather,
-            3 => Self::Gather,
-            4 => Self::Scatter,
-            5 => Self::Broadcast,
-            6 => Self::AllToAll,
-            7 | 8 => Self::ReduceScatter,
-            9 => Self::Barrier,
-            _ => return None,
-        })
-    }
-}
-
-/// The direction of messages on a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    ToFirst,
-    FromFirst,
-}
+use crate::rounds::{Algorithm, Collective, Message, rounds};
 
 /// An op of a member, and the earlier ops of that member that it waits for, by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,10 +28,9 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Member `from` sends `bytes` to member `to` once it has what it received in earlier rounds; the two places of a
     /// round are independent of each other.
-    fn round(&mut self, messages: impl Iterator<Item = (usize, usize, u64)>) {
+    fn round(&mut self, messages: &[Message]) {
         let mut received = vec![Vec::new(); self.members.len()];
-        for (from, to, bytes) in messages {
-            let bytes = bytes.max(1);
+        for &Message { from, to, bytes } in messages {
             let send = Kind::Send { bytes, to: self.ranks[to], tag: self.tag };
             let after = self.members[from].last.clone();
             self.members[from].parts.push(Part { kind: send, after });
@@ -118,40 +50,6 @@ impl Builder<'_> {
             }
         }
     }
-
-    fn ring(&mut self, bytes_of_step: u64) {
-        let n = self.ranks.len();
-        for _ in 1..n {
-            self.round((0..n).map(|member| (member, (member + 1) % n, bytes_of_step)));
-        }
-    }
-
-    /// To or from the first member over a binomial tree.
-    fn tree(&mut self, bytes: u64, direction: Direction) {
-        let n = self.ranks.len();
-        let distances = || (0..usize::BITS).map(|bit| 1_usize << bit).take_while(|&distance| distance < n);
-        let edges = |distance: usize| (0..n).step_by(2 * distance).filter(move |low| low + distance < n);
-        let round = |builder: &mut Self, distance: usize| {
-            let message = |low: usize| match direction {
-                Direction::ToFirst => (low + distance, low, bytes),
-                Direction::FromFirst => (low, low + distance, bytes),
-            };
-            builder.round(edges(distance).map(message));
-        };
-        if direction == Direction::ToFirst {
-            distances().for_each(|distance| round(self, distance));
-        } else {
-            distances().collect::<Vec<_>>().into_iter().rev().for_each(|distance| round(self, distance));
-        }
-    }
-
-    /// Exchanges with the member at each distance.
-    fn exchange(&mut self, rounds: impl Iterator<Item = (usize, u64)>) {
-        let n = self.ranks.len();
-        for (distance, bytes) in rounds {
-            self.round((0..n).map(|member| (member, member ^ distance, bytes)));
-        }
-    }
 }
 
 /// Returns the ops of each member.
@@ -165,49 +63,10 @@ pub(super) fn parts(
     bytes: u64,
     tag: u32,
 ) -> Result<Vec<Vec<Part>>, String> {
-    let n = ranks.len();
-    let members = (0..n).map(|_| Member::default()).collect();
+    let rounds = rounds(collective, algorithm, (ranks.len(), bytes))?;
+    let members = (0..ranks.len()).map(|_| Member::default()).collect();
     let mut builder = Builder { ranks, tag, members };
-    let part = bytes.div_ceil(n as u64);
-    let halving = matches!(algorithm, Algorithm::HalvingDoubling);
-    let is_exchange =
-        matches!(collective, Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter);
-    if halving && is_exchange && !n.is_power_of_two() {
-        return Err(format!("halving_doubling needs a power of two, not {n} ranks"));
-    }
-    let distances = || (0..n.ilog2()).map(|bit| 1_usize << bit);
-    let halves = || distances().rev().map(|distance| (distance, distance as u64 * part));
-    match (collective, algorithm) {
-        (Collective::AllReduce, Algorithm::Ring) => (0..2).for_each(|_| builder.ring(part)),
-        (Collective::AllReduce, Algorithm::Tree) => {
-            builder.tree(bytes, Direction::ToFirst);
-            builder.tree(bytes, Direction::FromFirst);
-        }
-        (Collective::AllReduce, Algorithm::HalvingDoubling) => {
-            builder.exchange(halves());
-            builder.exchange(distances().map(|distance| (distance, distance as u64 * part)));
-        }
-        (Collective::ReduceScatter, Algorithm::HalvingDoubling) => builder.exchange(halves()),
-        (Collective::AllGather, Algorithm::HalvingDoubling) => {
-            builder.exchange(distances().map(|distance| (distance, distance as u64 * bytes)));
-        }
-        (Collective::ReduceScatter, _) => builder.ring(part),
-        (Collective::AllGather, _) => builder.ring(bytes),
-        (Collective::Reduce, _) => builder.tree(bytes, Direction::ToFirst),
-        (Collective::Broadcast, _) => builder.tree(bytes, Direction::FromFirst),
-        (Collective::AllToAll, _) => {
-            let others = (1..n).flat_map(|far| (0..n).map(move |member| (member, (member + far) % n)));
-            builder.round(others.map(|(from, to)| (from, to, part)));
-        }
-        (Collective::Gather, _) => builder.round((1..n).map(|member| (member, 0, bytes))),
-        (Collective::Scatter, _) => builder.round((1..n).map(|member| (0, member, bytes))),
-        (Collective::Barrier, _) => {
-            let distances = (0..usize::BITS).map(|bit| 1_usize << bit).take_while(|&distance| distance < n);
-            for distance in distances {
-                builder.round((0..n).map(|member| (member, (member + distance) % n, 1)));
-            }
-        }
-    }
+    rounds.iter().for_each(|round| builder.round(round));
     Ok(builder.members.into_iter().map(|member| member.parts).collect())
 }
 

@@ -33,7 +33,7 @@ use super::guess::Guess;
 use super::imported::{HostFolding, ImportedFlows, Recording};
 use super::job_report::JobReport;
 use super::options::{Options, Start};
-pub use collective::Algorithm;
+pub use crate::rounds::Algorithm;
 use op::Job;
 pub use placement::{Order, Placement};
 
