@@ -137,7 +137,7 @@ fn a_pause_lasts_to_the_picosecond_as_reckoned_by_hand() {
     // 77.1216 us. Two more packets make ten: no second pause.
     let queue = |port| Nic::Queue { port, sort_by: SortBy::HostLevel };
     for nic in [Nic::Pull, queue(fifo(Buffer::UNLIMITED)), queue(strict(2, Buffer::UNLIMITED))] {
-        let (scenario, outcome) = one_sender(nic);
+        let (scenario, outcome) = one_sender(nic.clone());
         let of_host = outcome.ports.iter().find(|p| p.link == scenario.topology.uplink(HostId(0))).unwrap();
         assert_eq!(of_host.paused, Span(77_121_600 - 18_062_400), "{nic:?}");
         assert_eq!((of_host.packets, dropped(&outcome, 0)), (17, 0));

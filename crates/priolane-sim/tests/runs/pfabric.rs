@@ -30,7 +30,7 @@ fn pfabric(mut scenario: ScenarioSpec, packets: f64, rto: Span, room: Limit) -> 
         discipline: DisciplineSpec::PFabric(PFabricSpec),
         buffer: Buffer { limit: room, ..Buffer::UNLIMITED },
     };
-    scenario.ports.iter_mut().for_each(|p| *p = port);
+    scenario.ports.fill(port);
     scenario
 }
 
