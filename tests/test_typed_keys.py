@@ -79,14 +79,14 @@ def test_a_type_checker_accepts_shipped_experiments_and_finds_mistakes(tmp_path:
     assert len(SHIPPED) > 80
     right = [KEYS, *(tomllib.loads(path.read_text(encoding="utf-8")) for path in SHIPPED)]
     wrong = [
-        ("titel", "x"),
+        ("heading", "x"),
         ("time.measure", 5),
-        ("topology.kind", "single_swich"),
+        ("topology.kind", "one_switch"),
         ("topology.hosts", "4"),
         ("group.0.apps", "poisson"),
-        ("group.0.active.form", "0ns"),
+        ("group.0.active.since", "0ns"),
         ("scheme.mine.port.queue", 2),
-        ("scheme.mine.transport", {"kind": "dctpc"}),
+        ("scheme.mine.transport", {"kind": "dctcp2"}),
     ]
     found = judged(tmp_path, [*right, *(changed(*mistake) for mistake in wrong)])
     numbers = {int(line.partition(":")[0]) - 2 for line in found}

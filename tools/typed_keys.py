@@ -195,10 +195,11 @@ def _is_attribute(key: str) -> bool:
 
 
 def _about(schema: Schema) -> str:
-    """What a key means, without the links of the documentation."""
+    """The meaning of a key, without the links of the documentation."""
     about = schema.get("description") or next((one.get("description", "") for one in schema.get("anyOf", [])), "")
     without = re.sub(r"; docs/[^\s)]*\.md#[^\s)]+", "", about)
-    return re.sub(r" \(docs/[^\s)]*\)", "", without).rstrip(".")
+    text = re.sub(r" \(docs/[^\s)]*\)", "", without).rstrip(".")
+    return text[:1].upper() + text[1:]
 
 
 def _documentation(about: str) -> list[str]:

@@ -53,7 +53,7 @@ Admit = TypedDict(
         "per": Literal["mtu", "rpc"],
         # Percentage of flows that shall meet the target; determines the window (Aequitas §5.1).
         "percentile": float | str | Path,
-        # at_issue: a flow keeps its class; per_mi: running flows are remapped.
+        # At_issue: a flow keeps its class; per_mi: running flows are remapped.
         "remap": Literal["at_issue", "per_mi"],
         # Maximum change of a probability per update; analytic only.
         "step": float | str | Path,
@@ -122,7 +122,7 @@ Thresholds = TypedDict(
 Assign = TypedDict(
     "Assign",
     {
-        # beta: the added constant (Firapam Eqs. 6, 8).
+        # Beta: the added constant (Firapam Eqs. 6, 8).
         "base": float | str | Path,
         # Computed thresholds; omitted in files.
         "bytes": Sequence[str],
@@ -150,7 +150,7 @@ Assign = TypedDict(
         "levels": int,
         # A measure of a flow.
         "of": Literal["size", "deadline"],
-        # alpha: sizes up to it get the highest class (Firapam Eq. 6).
+        # Alpha: sizes up to it get the highest class (Firapam Eq. 6).
         "offset": str,
         # 1 / gamma: the divisor of sizes.
         "scale": str,
@@ -292,7 +292,7 @@ class Port(TypedDict, total=False):
     sample: int
     """Sampling interval: one of this many packets enters W."""
     token: str
-    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
+    """S, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
     §3.1)."""
     weights: Sequence[int]
     """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
@@ -361,7 +361,7 @@ class SchemePort(TypedDict, total=False):
     sample: int
     """Sampling interval: one of this many packets enters W."""
     token: str
-    """s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
+    """S, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
     §3.1)."""
     weights: Sequence[int]
     """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
@@ -371,7 +371,7 @@ class SchemePort(TypedDict, total=False):
 Transport = TypedDict(
     "Transport",
     {
-        # a of the logarithm.
+        # A of the logarithm.
         "a": float | str | Path,
         # How long a receiver may delay an ACK if `ack_every` is above 1 (RFC 9293 §3.8.6.3).
         "ack_delay": str,
@@ -393,7 +393,7 @@ Transport = TypedDict(
         "alpha_0": float | str | Path,
         # K, the time without a CNP after which alpha decays, and the time between decays (DCQCN (SIGCOMM 2015) §3.1).
         "alpha_timer": str,
-        # b of the logarithm.
+        # B of the logarithm.
         "b": float | str | Path,
         # Length of each of the ten intervals of the base history; "path" uses the delay of the empty path instead (RFC
         # 6817 §3.4.1).
@@ -512,7 +512,7 @@ Transport = TypedDict(
         "init_window": str,
         # Timeout before the first round-trip sample (RFC 6298 §2.1 has 1 s).
         "initial_rto": str,
-        # j: gaps between tokens vary uniformly by up to this fraction in both directions.
+        # J: gaps between tokens vary uniformly by up to this fraction in both directions.
         "jitter": float | str | Path,
         # Values for attributes of the class, by name.
         "keys": Mapping[str, Any],
@@ -531,7 +531,7 @@ Transport = TypedDict(
         "max_stage": int,
         # Maximum bytes in flight, in addition to the congestion window; the receiver's window (RFC 9293 §3.8.6).
         "max_window": Literal["unbounded"] | str,
-        # m of a light tail: the size over which the exponential falls by a factor of e.
+        # M of a light tail: the size over which the exponential falls by a factor of e.
         "mean": float | str | Path,
         # Floor of the window (Swift (SIGCOMM 2020) §3.4).
         "min_cwnd": str,
@@ -550,7 +550,7 @@ Transport = TypedDict(
         "noise": str,
         # Number of messages granted concurrently (Homa (SIGCOMM 2018) §3.5).
         "overcommit": int,
-        # p of floor(K log_p(a x + b)): the largest flow (TOP §3.2).
+        # P of floor(K log_p(a x + b)): the largest flow (TOP §3.2).
         "p": float | str | Path,
         # How packets are routed (TOP §3.3).
         "paths": Literal["symmetric", "spray", "round_robin", "drill"],
@@ -626,7 +626,7 @@ Transport = TypedDict(
         "token_min": str,
         # Number of classes for unscheduled packets, from class 0 on.
         "unscheduled_classes": int,
-        # m: flows of at most this many packets are sent immediately, through a one-packet queue served last (TOP §3.3).
+        # M: flows of at most this many packets are sent immediately, through a one-packet queue served last (TOP §3.3).
         "unscheduled_packets": int,
         # Whether to follow the paper or the released code.
         "variant": Literal["paper", "released"],
@@ -1306,60 +1306,60 @@ class Keys(TypedDict, total=False):
     assumptions: Sequence[str | Path]
     """Anchors of docs/assumptions.md on which it relies, besides those of its schemes."""
     claim: Sequence[Claim]
-    """a statement about the results, and its test."""
+    """A statement about the results, and its test."""
     clock_error: str
     """Maximum offset of a host's clock in either direction."""
     control: Sequence[Control]
-    """a change of flows that are under way."""
+    """A change of flows that are under way."""
     delay_noise: DelayNoise
     """Measurement error that hosts add to delays."""
     event: Sequence[Event]
-    """a change of traffic or a failure during a run."""
+    """A change of traffic or a failure during a run."""
     figure: str | Path
     """The figure or table of the paper that it reproduces."""
     frame: Frame
     """Packet sizes."""
     full: Mapping[str, Any]
-    """values for a long run."""
+    """Values for a long run."""
     group: Sequence[Group]
-    """hosts, and the flows that they start."""
+    """Hosts, and the flows that they start."""
     host: ExperimentHost
-    """settings of hosts for all schemes."""
+    """Settings of hosts for all schemes."""
     host_delay: str
     """Delay between a packet's arrival at a host and its delivery to the transport."""
     metrics: Metrics
-    """classes of flows, baseline and other settings of metrics."""
+    """Classes of flows, baseline and other settings of metrics."""
     panel: Sequence[Panel]
-    """one part of a figure."""
+    """One part of a figure."""
     paper: str | Path
     """The paper that it reproduces."""
     price: Price
     """Prices of virtual machines and flows (PACCP §IV)."""
     quick: Mapping[str, Any]
-    """values for a short run."""
+    """Values for a short run."""
     quote: str | Path
     """A short quotation from the paper about the result."""
     rates_every: str
     """Interval at which senders report the acknowledged bytes of their flows."""
     reading: Mapping[str, Reading]
-    """one of the readings of a paper."""
+    """One of the readings of a paper."""
     sample_every: str
     """Sampling interval of queues."""
     scheme: Mapping[str, Scheme]
-    """schemes of the experiment, and its changes to shipped ones."""
+    """Schemes of the experiment, and its changes to shipped ones."""
     schemes: Sequence[str | Path]
     """The compared schemes, in order: shipped ones, those that `[scheme.NAME]` declares, or paths of scheme files."""
     seeds: int | Sequence[int]
     """The number of seeds of each point and scheme, 1 to 10000, which are then 1, 2, ...; or a list of seeds, each at
     least 1."""
     sweep: Mapping[str, Sequence[Any] | Mapping[str, Any]]
-    """keys that take several values."""
+    """Keys that take several values."""
     switch: Switch
-    """settings of switches for all schemes."""
+    """Settings of switches for all schemes."""
     time: Time
-    """warm-up, measurement and end of a run."""
+    """Warm-up, measurement and end of a run."""
     title: str | Path
     """What the experiment shows: the title of its report."""
     topology: Topology
-    """the network; `kind` chooses the keys."""
+    """The network; `kind` chooses the keys."""
 

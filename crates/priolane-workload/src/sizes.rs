@@ -13,7 +13,7 @@ pub struct Sizes {
     /// A shipped table's name, or the path of a table.
     #[key(required = "csv = \"sizes.csv\", or the name of a shipped table")]
     pub csv: String,
-    /// How probability mass between rows is distributed.
+    /// Distribution of probability mass between rows.
     #[key(required = "interpolation = \"linear\"")]
     pub interpolation: Interpolation,
     /// Mean size that the table is scaled to.

@@ -1,6 +1,8 @@
 //! Monitor intervals: how often a policy gets reports of a flow, and whether it then moves it.
 
-use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Period, Schema, Value, Words, WrittenValue};
+use crate::keys::{
+    Bounds, KeyConflict, KeyError, KeyValue, Keys, Period, Schema, Value, Words, WrittenValue,
+};
 use crate::units::Span;
 
 /// The monitor interval and its effect on running flows.

@@ -152,7 +152,7 @@ pub(super) struct HostKeys {
         source = "docs/experiments.md#switches-and-hosts"
     )]
     pub(super) max_rto: Option<Span>,
-    /// What happens before the first payload packet.
+    /// Exchange of packets before the first payload packet.
     #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) handshake: Option<Handshake>,
     /// The longest random time between the end of a packet's transmission and its departure on the wire; packets keep

@@ -46,7 +46,10 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
         None => Some(Metrics::default()),
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
     };
-    names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every).map(|Period(span)| span));
+    names.learn(
+        metrics.as_ref(),
+        sampling.as_ref().and_then(|sampling| sampling.admission_every).map(|Period(span)| span),
+    );
     let panels = table.take("panel");
     let panels = list("panel", panels, found, |field| evaluation::panel(field, &names, &mut sources));
     let paper = words.as_ref().and_then(|words| words.about.paper.as_deref());
@@ -108,7 +111,7 @@ struct Description {
 /// The key of an experiment that every file has.
 #[derive(Keys)]
 struct TitleKeys {
-    /// What the experiment shows: the title of its report.
+    /// The title of the report: what the experiment shows.
     #[key(required = "title = \"What this shows\"")]
     title: String,
 }

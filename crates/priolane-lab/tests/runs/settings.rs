@@ -260,10 +260,14 @@ fn hpcc_without_a_common_rtt_is_told_if_and_only_if_paths_differ() {
         let (_, tail) = rest.split_once("bottleneck").unwrap();
         let (_, tail) = tail.split_once('\n').unwrap();
         let link = "{ rate = \"10Gbps\", delay = \"1us\" }";
-        let network = format!("leaves = 2\nspines = 1\nhosts_per_leaf = 2\nhost_link = {link}\nfabric_link = {link}\n");
-        let text = format!("{head}kind = \"leaf_spine\"\n{network}{tail}").replace("to = \"right\"", "to = \"*\"");
+        let network =
+            format!("leaves = 2\nspines = 1\nhosts_per_leaf = 2\nhost_link = {link}\nfabric_link = {link}\n");
+        let text =
+            format!("{head}kind = \"leaf_spine\"\n{network}{tail}").replace("to = \"right\"", "to = \"*\"");
         let text = text.replace("src = 0, dst = 2", "src = 0, dst = 1");
-        plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap().runs[0].findings.clone()
+        plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap().runs[0]
+            .findings
+            .clone()
     };
     let found = two_paths("\"auto\"");
     assert!(begins(&found, "transport.rtt"), "{found:?}");

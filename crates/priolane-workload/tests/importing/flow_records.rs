@@ -246,7 +246,8 @@ fn json_lines_of_goflow2_and_of_flow_logs_are_read() {
     assert_eq!(imported.recording.sampling, Some(10));
     // The message of a program among the records costs one row.
     let (first, rest) = sample!("goflow2.json").split_once('\n').unwrap();
-    let (broken, _) = good(&format!("{first}\nlevel=info msg=\"1 packet lost\"\n{rest}"), &Options::default());
+    let (broken, _) =
+        good(&format!("{first}\nlevel=info msg=\"1 packet lost\"\n{rest}"), &Options::default());
     assert_eq!(flows(&broken), flows(&imported));
     assert_eq!(broken.read, imported.read + 1);
     assert!(dropped(&broken).contains(&("the row is not a JSON object", 1, 0)));
