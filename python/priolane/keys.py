@@ -42,8 +42,8 @@ Admit = TypedDict(
         "kind": Literal["aequitas", "pase", "firapam", "none", "python"],
         # Number of classes (Firapam §II-A).
         "levels": int,
-        # Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time
-        # (Firapam §V-A).
+        # Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time of
+        # at least 100 ns (Firapam §V-A).
         "mi": str | Path,
         # Method for the gradient: literal (Algorithm 1) or analytic (derivative, bounded steps).
         "mode": Literal["analytic", "literal"],
@@ -953,7 +953,7 @@ class Sizes(TypedDict, total=False):
     csv: str | Path
     """A shipped table's name, or the path of a table."""
     interpolation: Literal["linear", "step"]
-    """How probability mass between rows is distributed."""
+    """Distribution of probability mass between rows."""
     like: str | Path
     """The group whose value is copied."""
     max: str
@@ -973,10 +973,13 @@ Group = TypedDict(
         "active": Active,
         # Default notification delay for flows without a delay of their own; left out, 1 us.
         "after_delay": str | OfAnotherGroup,
-        "app": Literal["none", "poisson", "on_off", "incast", "permutation", "long_lived", "query", "ring", "coflow", "coflow_trace", "flows"],
+        # The algorithm. A tree does all-reduces only, and an all-to-all has no other than `ring`: all messages at once
+        # (Thakur, Rabenseifner and Gropp (IJHPCA 2005)).
+        "algorithm": Literal["ring", "tree", "halving_doubling"] | OfAnotherGroup,
+        "app": Literal["none", "poisson", "on_off", "incast", "permutation", "long_lived", "query", "ring", "collective", "coflow", "coflow_trace", "flows"],
         # When the coflows of a run start (TOP §3.2).
         "arrivals": Literal["poisson", "scaled"] | OfAnotherGroup,
-        # Number of flows in a burst, 1 to [`MAX_BURST`].
+        # Number of flows in a burst, 1 to 10,000.
         "burst_flows": int | OfAnotherGroup,
         # Load within a burst, in the units of the mean load; from 1 to 100 times the mean load.
         "burst_load": float | str | Path | OfAnotherGroup,
@@ -990,6 +993,8 @@ Group = TypedDict(
         "compute": str | OfAnotherGroup,
         # Number of concurrent requests of a client: loops, each with independent draws.
         "concurrency": int | OfAnotherGroup,
+        # The connections that carry the messages.
+        "connections": Literal["per_message", "per_pair", "listed", "per_pair"] | OfAnotherGroup,
         # The class of service: a check of `theta` and `w`, which decide it (PACCP §III).
         "cos": Literal["BE", "DS", "MRG"] | OfAnotherGroup,
         # Deadlines of its flows; without it, flows have those of their flow list, if any.
@@ -1030,6 +1035,8 @@ Group = TypedDict(
         "name": str | Path | OfAnotherGroup,
         # Reaction of its applications to a notice that a flow would run at a lower class than requested.
         "on_downgrade": Literal["ignore", "defer", "reclassify"] | OnDowngrade,
+        # The collective.
+        "operation": Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"] | OfAnotherGroup,
         # The pairs of hosts.
         "pairs": Sequence[Pairs] | GroupPairs,
         # Time from the last answer to the next request.
@@ -1097,7 +1104,7 @@ class HostNic(TypedDict, total=False):
 
 class ExperimentHost(TypedDict, total=False):
     handshake: Literal["none", "1rtt", "reuse"]
-    """What happens before the first payload packet."""
+    """Exchange of packets before the first payload packet."""
     initial_rto: str
     """Timeout before the first round-trip sample."""
     max_rto: str
@@ -1359,7 +1366,7 @@ class Keys(TypedDict, total=False):
     time: Time
     """Warm-up, measurement and end of a run."""
     title: str | Path
-    """What the experiment shows: the title of its report."""
+    """The title of the report: what the experiment shows."""
     topology: Topology
     """The network; `kind` chooses the keys."""
 
