@@ -224,8 +224,8 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
 
 /// Defines an enum of a list of parts, each with a struct of keys that implements [`Part`]. The word that chooses the
 /// part is under `kind`, or under another key: `by "solver"`. A part of another [`Notation`] states it in its
-/// declaration. `else` names the variant of parts that other crates register: a box that is
-/// [`Registered`](crate::registry::Registered), of a trait with its own `name` and `write`.
+/// declaration. `else` names the variant of parts that other crates register: a box that is `Registered`, of a trait with
+/// its own `name` and `write`. That trait must be in scope.
 ///
 /// ```text
 /// parts! {
@@ -244,7 +244,7 @@ macro_rules! __parts {
         impl $list {
             /// Returns the code hash of a part of another crate; `None` for one of this crate.
             pub fn code(&self) -> Option<u64> {
-                let registry = <$boxed as $crate::registry::Registered>::registry();
+                let registry = <$boxed>::registry();
                 registry.named(self.name()).map(|part| part.code)
             }
         }
@@ -306,7 +306,7 @@ macro_rules! __parts {
                 $(if name == <$config as $crate::part::Part>::NAME {
                     return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
                 })*
-                $(if let Some(other) = <$boxed as $crate::registry::Registered>::registry().read(name, table)? {
+                $(if let Some(other) = <$boxed>::registry().read(name, table)? {
                     return Ok(Some(Self::$other(other)));
                 })?
                 Ok(None)
@@ -347,7 +347,7 @@ macro_rules! __parts {
             pub fn registered_entries() -> Vec<$crate::part::Entry> {
                 #[allow(unused_mut, reason = "not every list can be extended")]
                 let mut entries = Vec::new();
-                $(let registry = <$boxed as $crate::registry::Registered>::registry();
+                $(let registry = <$boxed>::registry();
                 entries.extend(registry.all().iter().map(|part| part.entry.clone()));)?
                 entries
             }
@@ -391,7 +391,7 @@ macro_rules! __parts {
             fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
                 #[allow(unused_mut, reason = "not every list can be extended")]
                 let mut parts = Self::PARTS.to_vec();
-                $(let registry = <$boxed as $crate::registry::Registered>::registry();
+                $(let registry = <$boxed>::registry();
                 parts.extend(registry.names().map(|name| (name, $crate::part::Notation::Tag)));)?
                 let name = $crate::part::choose(table, $tag, &parts)?;
                 Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))

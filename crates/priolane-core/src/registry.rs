@@ -65,10 +65,12 @@ impl<P> Registry<P> {
     pub(crate) fn add(&self, registration: Registration<P>, listed: &[&str]) -> Result<(), RegisterError> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         let name = registration.entry.name;
-        if listed.contains(&name) || pending.iter().any(|other| other.entry.name == name) {
+        let registered = self.registered.get();
+        let mut known = pending.iter().chain(registered.into_iter().flatten());
+        if listed.contains(&name) || known.any(|other| other.entry.name == name) {
             return Err(RegisterError::Taken(name));
         }
-        if self.registered.get().is_some() {
+        if registered.is_some() {
             return Err(RegisterError::Late);
         }
         pending.push(registration);

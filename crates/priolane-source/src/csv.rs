@@ -11,7 +11,7 @@ use crate::InputError;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Maximum number of columns of a table.
-const MAX_COLUMNS: usize = 10;
+pub const MAX_COLUMNS: usize = 11;
 
 /// The lines of a table, read one at a time.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ use priolane_core::ids::{CLASSES, Class, CoflowId, ConnectionId, FlowId, HostId}
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
-use priolane_source::csv::{Columns, Header, Lines, shown};
+use priolane_source::csv::{Columns, Header, Lines, MAX_COLUMNS, shown};
 
 use super::context::{LATEST_START, MAX_FLOWS};
 use row::{Nanoseconds, digits, picoseconds};
@@ -55,6 +55,8 @@ const COLUMNS: Columns = Columns {
     ],
     required: 4,
 };
+
+const _: () = assert!(COLUMNS.names.len() <= MAX_COLUMNS);
 
 const CLASS: usize = 4;
 const DEADLINE: usize = 5;

@@ -33,6 +33,7 @@ pub use registered::RegisteredPolicy;
 use crate::file_code::FileCode;
 use crate::part::{Part, parts};
 use crate::registry::RegisterError;
+use crate::registry::Registered as _;
 
 parts! {
     /// An admission policy with its parameters.

@@ -8,6 +8,7 @@ use super::{
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
 use crate::part::parts;
+use crate::registry::Registered as _;
 use crate::units::Time;
 
 /// A factory in the list, or [`DisciplineSpec`] itself.

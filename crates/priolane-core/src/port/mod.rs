@@ -45,7 +45,7 @@ pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};
 pub(crate) use findings::unreachable_threshold;
-pub use kind::PortKeys;
+pub use kind::{PortKeys, register};
 pub use kind_rules::{Either, KindRules, OfKind, PortSetup};
 pub use limiter::LimitedSpec;
 pub use multi_queue::Order;
@@ -55,7 +55,7 @@ pub use push_out::{PushOut, PushOutSpec};
 pub use queue_weights::QueueWeights;
 pub use ranked::{Ranked, RankedSpec};
 pub(crate) use real_time_wfq::RealTimeWfqSpec;
-pub use registered::{RegisteredKind, RegisteredPort, RegisteredSpec, register};
+pub use registered::{RegisteredKind, RegisteredPort, RegisteredSpec};
 pub use shared_buffer::{Alpha, Fill, FreeBytes, SharedBuffer};
 pub use strict::{Strict, StrictSpec};
 pub use token_group::{TokenGroupSpec, TokenMode, TokenOrder, UnscheduledData};

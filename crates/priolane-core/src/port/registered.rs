@@ -11,78 +11,15 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{
-    Admission, Discipline, KindRules, OfKind, PortContext, PortFactory, PortKind, PortSetup, PortSink,
-};
+use super::{Admission, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink};
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
-use crate::part::Part;
-use crate::registry::{RegisterError, registered_parts};
+use crate::registry::registered_parts;
 use crate::units::Time;
 
 registered_parts! {
     /// A kind of port of another crate with its parameters.
     pub trait RegisteredKind: DynKind in Port;
-}
-
-/// Adds the kind of port `K`, under the name of the part, to the ports that files can name.
-///
-/// `code` identifies the code that computes its results, and is part of the ids of its runs:
-/// `priolane_core::code_id!()` of the crate that defines the kind.
-///
-/// ```
-/// # use priolane_core::keys::Keys;
-/// # use priolane_core::packet::{Header, QueueItem};
-/// # use priolane_core::part::{Part, Row};
-/// # use priolane_core::port::{self, *};
-/// # use priolane_core::units::Time;
-/// #[derive(Clone, Debug, PartialEq, Keys, Part)]
-/// #[part(name = "newest_first", summary = "serves the packet that came last", source = "this page")]
-/// struct NewestFirst {
-///     /// The number of packets above which others are dropped.
-///     #[key(default = 100, unit = "pkt", range = "[1, )", source = "this page")]
-///     most: u32,
-/// }
-/// impl KindRules for NewestFirst {}
-/// impl OfKind for NewestFirst {
-///     type Spec = Self;
-///     fn discipline(&self, _: &PortSetup<'_>) -> Self { self.clone() }
-/// }
-/// impl PortFactory for NewestFirst {
-///     type Port<P: QueueItem> = Stack<P>;
-///     fn build<P: QueueItem>(&self, _: &PortContext) -> Stack<P> {
-///         Stack { most: self.most, queued: Vec::new(), leaving: P::default() }
-///     }
-/// }
-/// struct Stack<P> { most: u32, queued: Vec<P>, leaving: P }
-/// # impl<P: QueueItem> Discipline<P> for Stack<P> {
-/// #     fn enqueue(&mut self, _: Time, item: &P, _: &mut dyn PortSink<P>) -> Admission {
-/// #         if self.packets() == self.most { return Admission::Dropped; }
-/// #         self.queued.push(*item);
-/// #         Admission::Queued
-/// #     }
-/// #     fn next_eligible_time(&self) -> Option<Time> { self.queued.last().map(|_| Time::ZERO) }
-/// #     fn dequeue(&mut self, _: Time, _: &mut dyn PortSink<P>) -> Option<&P> {
-/// #         self.leaving = self.queued.pop()?;
-/// #         Some(&self.leaving)
-/// #     }
-/// #     fn packets(&self) -> u32 { self.queued.len() as u32 }
-/// #     fn bytes(&self) -> u64 { self.queued.iter().map(|item| u64::from(item.header().wire)).sum() }
-/// # }
-/// // `impl<P: QueueItem> Discipline<P> for Stack<P>` is as on the first page of this crate.
-/// port::register::<NewestFirst>(1)?;
-/// assert!(priolane_core::scheme::names(Row::Port).contains(&"newest_first"));
-/// # Ok::<(), priolane_core::registry::RegisterError>(())
-/// ```
-///
-/// # Errors
-/// Fails as [`RegisterError`] describes.
-pub fn register<K>(code: u64) -> Result<(), RegisterError>
-where
-    K: KindRules + OfKind + Part + fmt::Debug + Clone + PartialEq + Send + Sync + 'static,
-    K::Spec: PortFactory + PartialEq + Send + Sync + 'static,
-{
-    <dyn RegisteredKind>::register::<K>(code, PortKind::NAMES)
 }
 
 /// A kind of port whose discipline has any type.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::host::SchedulerKind;
 use crate::part::parts;
+use crate::registry::Registered as _;
 
 type ConfigOf<C> = <C as CongestionControl>::Config;
 

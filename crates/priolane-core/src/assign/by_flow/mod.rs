@@ -37,6 +37,7 @@ mod thresholds;
 
 use crate::flows::FlowList;
 use crate::part::parts;
+use crate::registry::Registered as _;
 use crate::rng::Stream;
 use coflow_size::CoflowSize;
 pub use coflow_size::set_coflow_ranks;

@@ -7,7 +7,9 @@
 
 mod acks;
 mod body;
+mod classes;
 mod config;
+mod connection;
 mod controller;
 mod endpoint;
 mod fast_path;

@@ -19,6 +19,7 @@
 use std::num::NonZeroU16;
 
 use super::body::Segment;
+use super::classes::Classes;
 use super::config::{Config, Reliability};
 use super::controller::{CongestionControl, Rank, SendPermission};
 use super::recovery::{Recovery, State};
@@ -68,20 +69,6 @@ pub(super) struct SendCounters {
     pub(super) retransmitted: u64,
     pub(super) retransmits: u32,
     pub(super) timeouts: u32,
-}
-
-/// The classes of sent data, for reports.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Classes {
-    pub(super) first: Option<Class>,
-    pub(super) last: Class,
-}
-
-impl Classes {
-    /// Returns the classes of a flow that asks for `class` and has sent nothing.
-    pub(super) fn asked(class: Class) -> Self {
-        Self { first: None, last: class }
-    }
 }
 
 /// A pending change of class.

@@ -16,13 +16,11 @@
 
 use std::collections::VecDeque;
 
-use super::config::Config;
-use super::controller::CongestionControl;
-use super::sender::{Classes, Sender};
-use crate::endpoint::{FlowReport, FlowRequest};
-use crate::ids::{Class, FlowId};
+use super::classes::Classes;
+use crate::endpoint::FlowRequest;
+use crate::ids::FlowId;
 use crate::transport::common::Interval;
-use crate::units::{Time, bits_per_second};
+use crate::units::Time;
 
 /// Payload of the ACK of a flow, or of the stream: the cumulative offset, and SACK blocks as offsets from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +33,19 @@ pub(super) struct Acked {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streamed {
     pub(super) id: FlowId,
-    start: Time,
+    pub(super) start: Time,
     /// Its bytes in the stream.
     pub(super) bytes: Interval,
     /// Bytes that have arrived in order, as its receiver acknowledged.
     arrived: u64,
     /// The classes of its data, once all of it was sent.
-    classes: Classes,
-    end: End,
+    pub(super) classes: Classes,
+    pub(super) end: End,
 }
 
 /// The way in which a flow ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// It is reported once all its bytes are acknowledged.
     Completed,
     /// It was aborted, and is not reported.
@@ -56,25 +54,25 @@ enum End {
 
 /// Counters of a connection that reports of its flows share out.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    retransmitted: u64,
-    retransmits: u32,
-    timeouts: u32,
-    initial_timeouts: u32,
-    spurious: u32,
+pub(super) struct Counted {
+    pub(super) retransmitted: u64,
+    pub(super) retransmits: u32,
+    pub(super) timeouts: u32,
+    pub(super) initial_timeouts: u32,
+    pub(super) spurious: u32,
 }
 
 /// The flows of a connection at its sender.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// Flows that have not begun, in the order in which they were opened.
-    waiting: VecDeque<FlowRequest>,
+    pub(super) waiting: VecDeque<FlowRequest>,
     /// Flows that have begun and are not completed, in the order of their bytes.
-    under_way: VecDeque<Streamed>,
+    pub(super) under_way: VecDeque<Streamed>,
     /// The counters as of the last report.
-    reported: Counted,
+    pub(super) reported: Counted,
     /// The time at which data was sent last.
-    last_sent: Time,
+    pub(super) last_sent: Time,
 }
 
 impl Stream {
@@ -90,7 +88,7 @@ impl Stream {
         stream
     }
 
-    fn begin(&mut self, flow: &FlowRequest, at: u64) {
+    pub(super) fn begin(&mut self, flow: &FlowRequest, at: u64) {
         self.under_way.push_back(Streamed {
             id: flow.id,
             start: flow.start,
@@ -145,103 +143,7 @@ impl Stream {
     }
 
     /// Returns the request of a flow that has not begun.
-    fn waiting(&mut self, id: FlowId) -> Option<&mut FlowRequest> {
+    pub(super) fn waiting(&mut self, id: FlowId) -> Option<&mut FlowRequest> {
         self.waiting.iter_mut().find(|flow| flow.id == id)
-    }
-}
-
-impl<C: CongestionControl> Sender<C> {
-    /// Adds a flow to a connection. It begins at once if all bytes before it are sent.
-    pub(super) fn append(&mut self, flow: FlowRequest, now: Time, config: &Config) {
-        let Some(stream) = &mut self.stream else { return };
-        stream.waiting.push_back(flow);
-        self.begin_next(now, config);
-    }
-
-    /// Records that a connection sent data, and begins its next flow if that was the end of one.
-    #[inline]
-    pub(super) fn streamed(&mut self, now: Time, config: &Config) {
-        if let Some(stream) = &mut self.stream {
-            stream.last_sent = now;
-            self.begin_next(now, config);
-        }
-    }
-
-    /// Begins the next flow of a connection of which all bytes are sent, if there is one.
-    fn begin_next(&mut self, now: Time, config: &Config) {
-        let Some(stream) = self.stream.as_mut().filter(|_| self.next == self.size) else { return };
-        let Some(flow) = stream.waiting.pop_front() else { return };
-        if let Some(last) = stream.under_way.back_mut().filter(|last| last.id == self.id) {
-            last.classes = self.classes;
-        }
-        stream.begin(&flow, self.next);
-        let idle = now.since(stream.last_sent);
-        if self.una == self.next && idle > self.rto.timeout(config) {
-            self.controller.restart(config.first_window());
-        }
-        self.follow(&flow);
-    }
-
-    /// Completes the flows of a connection that are acknowledged up to their end, and passes their reports on.
-    pub(super) fn complete_streamed(&mut self, now: Time, mut report: impl FnMut(FlowReport)) {
-        let total = self.counted();
-        let Some(stream) = &mut self.stream else { return };
-        while let Some(done) = stream.under_way.front().filter(|flow| flow.bytes.end <= self.una).copied() {
-            stream.under_way.pop_front();
-            if done.end == End::Aborted {
-                continue;
-            }
-            let before = std::mem::replace(&mut stream.reported, total);
-            let classes = if done.id == self.id { self.classes } else { done.classes };
-            let (bytes, elapsed) = (done.bytes.len(), now.since(done.start));
-            report(FlowReport {
-                flow: done.id,
-                bytes,
-                remaining: 0,
-                rate_bps: bits_per_second(bytes, elapsed),
-                retransmitted: total.retransmitted - before.retransmitted,
-                retransmits: total.retransmits - before.retransmits,
-                timeouts: total.timeouts - before.timeouts,
-                initial_timeouts: total.initial_timeouts - before.initial_timeouts,
-                spurious: total.spurious - before.spurious,
-                rtt: self.rto.srtt(),
-                elapsed,
-                class_first: classes.first.unwrap_or(classes.last),
-                class_last: classes.last,
-            });
-        }
-    }
-
-    fn counted(&self) -> Counted {
-        Counted {
-            retransmitted: self.sent.retransmitted,
-            retransmits: self.sent.retransmits,
-            timeouts: self.sent.timeouts,
-            initial_timeouts: self.rto.initial_expiries(),
-            spurious: self.rto.spurious(),
-        }
-    }
-
-    /// Aborts a flow of a connection: none of its bytes that were not sent is sent, and it is not reported.
-    pub(super) fn abort_streamed(&mut self, id: FlowId, now: Time, config: &Config) {
-        let Some(stream) = &mut self.stream else { return };
-        stream.waiting.retain(|flow| flow.id != id);
-        if let Some(flow) = stream.under_way.iter_mut().find(|flow| flow.id == id) {
-            flow.end = End::Aborted;
-            if self.next < flow.bytes.end {
-                flow.bytes.end = self.next;
-                self.size = self.next;
-            }
-        }
-        self.begin_next(now, config);
-    }
-
-    /// Sets the class of a flow of a connection that has not begun; returns false if there is no such flow.
-    pub(super) fn set_waiting_class(&mut self, id: FlowId, class: Class) -> bool {
-        let flow = self.stream.as_mut().and_then(|stream| stream.waiting(id));
-        flow.is_some_and(|flow| {
-            flow.class = class;
-            true
-        })
     }
 }
