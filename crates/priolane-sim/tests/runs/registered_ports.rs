@@ -29,5 +29,5 @@ fn a_registered_twin_of_any_port_leaves_the_same_outcome_on_both_engines() {
         marks += outcome.ports.iter().map(|port| port.marked).sum::<u64>();
         lossless += u32::from(scenario.switch.lossless.is_some());
     }
-    assert!(drops > 1_000 && marks > 1_000 && lossless > 5, "{drops} {marks} {lossless}");
+    assert!(drops > 1_000 && marks > 100 && lossless > 5, "{drops} {marks} {lossless}");
 }

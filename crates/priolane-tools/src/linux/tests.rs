@@ -338,7 +338,7 @@ fn an_endless_flow_is_a_message_that_no_line_carries_until_the_end_and_its_chang
     // What ends does not last until the limit.
     let planned = job(&run_of("dctcp", STAR), name(), Choices::default()).unwrap();
     assert_eq!((planned.job.ends, planned.job.bins), (Ends::WhenDone, None));
-    let text = ENDLESS.replace("\"100us\"", "\"1ns\"");
+    let text = ENDLESS.replace("\"100us\"", "\"100ns\"").replace("\"3ms\" }", "\"399ms\" }");
     let error = job(&run_of("paccp", &text), name(), Choices::default()).unwrap_err().to_string();
     assert!(
         error.contains("rates_every: rates of 2 flows in 4000001 bins; hosts report 4194304 at most"),
