@@ -17,7 +17,7 @@ from priolane.advice.trials import Experiment
 from priolane.export.deployment import Deployment
 from priolane.export.match import read_networks
 from priolane.export.plan import Routing
-from priolane.export.present import read_present
+from priolane.export.present import Present, read_present
 from priolane.export.read import read_plan
 from priolane.export.targets import export
 from priolane.model.experiment import Options
@@ -51,12 +51,12 @@ def commands(
     present configuration of a switch: only what differs from it is exported.
     """
     steps = set(today.steps(chosen))
-    made = _Made(experiment.path, chosen.name)
     system = experiment.fabric.system
+    into = switch if system == SYSTEM else None
+    made = _Made(experiment.path, chosen.name, into, None if into is None else read_present(into))
     found: list[ExportCommand] = []
     if steps & _OF_SWITCHES:
-        into = () if switch is None or system != SYSTEM else ("--into", path_word(switch))
-        found.append(made.first(SYSTEMS if system is None else (system,), into))
+        found.append(made.first(SYSTEMS if system is None else (system,)))
     found += [made.one(target, *words) for target, *words in _of_hosts(steps, chosen)]
     return tuple(found)
 
@@ -77,28 +77,33 @@ def _of_hosts(steps: set[Step], chosen: Candidate) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class _Made:
-    """The common part of the exports of an answer: its experiment, and the advised scheme."""
+    """The common part of the exports of an answer: its experiment, the advised scheme, and the present configuration of
+    a switch with its file."""
 
     experiment: Path
     scheme: str
+    into: Path | None
+    present: Present | None
 
-    def first(self, targets: Sequence[str], into: Sequence[str] = ()) -> ExportCommand:
-        """The first of the targets that takes the scheme: with a queue for routing protocols, or without one where
-        none has so many. The reasons of the first target, if none takes it. `into` is the option of the present
-        configuration."""
+    def first(self, targets: Sequence[str]) -> ExportCommand:
+        """The first of the targets that takes the scheme, with a queue for routing protocols.
+
+        Where no target has that many queues, routing protocols share the best queue. If no target takes the scheme, the
+        result has the reasons of the first one.
+        """
         for options in ((), ("--routing", "best")):
-            tried = [self.one(target, *options, *into) for target in targets]
+            tried = [self.one(target, *options) for target in targets]
             taken = [one for one in tried if one.command is not None]
             if taken:
                 others = ", ".join(one.target for one in taken[1:])
                 return replace(taken[0], says=f"{taken[0].says}{f'; {others} take it, too' if others else ''}")
-        return self.one(targets[0], *into)
+        return self.one(targets[0])
 
     def one(self, target: str, *options: str) -> ExportCommand:
         """One export, which is tried."""
         routing: Routing = "best" if "best" in options else "own"
         prefixes = read_networks("--prefix", _PREFIX) if "--prefix" in options else ()
-        present = read_present(Path(options[options.index("--into") + 1])) if "--into" in options else None
+        present = self.present if target == SYSTEM else None
         deployment = Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None, present=present)
         plan = read_plan(self.experiment, Options(schemes=(self.scheme,), seeds=1), routing=routing, named=None)
         try:
@@ -107,6 +112,7 @@ class _Made:
             head = f"{self.scheme} for {target}: "
             return ExportCommand(target, None, "; ".join(line.removeprefix(head) for line in str(error).splitlines()))
         words = ("priolane", "export", target, path_word(self.experiment), "--scheme", self.scheme, *options)
+        words += () if self.into is None or present is None else ("--into", path_word(self.into))
         words += ("-o", path_word(self.experiment.parent / f"export-{target}"))
         return ExportCommand(target, command_line(*words), _INTO if present is not None else _SAYS[target])
 
