@@ -39,7 +39,7 @@ _NAMES = {
     "list": "listed_flow",
     "after_delay": "of_another_group",
 }
-# A table with all keys of one that has at least so many extends it.
+# A table extends another one if it has all keys of the other, and these are more than this number.
 _LEAST_SHARED = 10
 # Longer lists of words are texts.
 _MOST_WORDS = 40

@@ -187,7 +187,7 @@ fn scale_text(text: &mut String, scale: u64) {
     }
 }
 
-/// Returns the keys of a part of a scheme, as declared; none if there is no such part.
+/// Returns the declared keys of a part of a scheme. The list is empty if the scheme has no part of this name.
 pub(super) fn declared(row: Row, name: &str) -> &'static [KeyInfo] {
     find(row, name).map_or(&[][..], |entry| entry.parameters.as_slice())
 }

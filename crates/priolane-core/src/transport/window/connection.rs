@@ -94,7 +94,7 @@ impl<C: CongestionControl> Sender<C> {
         self.begin_next(now, config);
     }
 
-    /// Sets the class of a flow of a connection that has not begun; returns false if there is no such flow.
+    /// Sets the class of a flow that waits in a connection; returns false if no waiting flow has this id.
     pub(super) fn set_waiting_class(&mut self, id: FlowId, class: Class) -> bool {
         let flow = self.stream.as_mut().and_then(|stream| stream.waiting(id));
         flow.is_some_and(|flow| {

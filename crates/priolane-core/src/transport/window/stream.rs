@@ -142,7 +142,7 @@ impl Stream {
         incomplete.map_or_else(last, |flow| flow.bytes.start + flow.arrived)
     }
 
-    /// Returns the request of a flow that has not begun.
+    /// Returns the request of a waiting flow; `None` if no waiting flow has this id.
     pub(super) fn waiting(&mut self, id: FlowId) -> Option<&mut FlowRequest> {
         self.waiting.iter_mut().find(|flow| flow.id == id)
     }
