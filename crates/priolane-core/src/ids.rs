@@ -42,49 +42,43 @@ id!(
     LinkId(u32)
 );
 
-/// A coflow of a group: flows that are complete when the last of them is. `Option<CoflowId>` takes 4 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CoflowId(NonZeroU32);
+/// Defines an identifier whose `Option` takes as much memory, so that the number 2^32 - 1 is reserved.
+macro_rules! optional_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(NonZeroU32);
 
-impl CoflowId {
-    /// Returns the coflow with this number; `None` for 2^32 - 1, which is reserved.
-    pub fn new(number: u32) -> Option<Self> {
-        number.checked_add(1).and_then(NonZeroU32::new).map(Self)
-    }
+        impl $name {
+            /// Returns the identifier with this number; `None` for 2^32 - 1, which is reserved.
+            pub fn new(number: u32) -> Option<Self> {
+                number.checked_add(1).and_then(NonZeroU32::new).map(Self)
+            }
 
-    /// Returns its number, from 0.
-    pub fn number(self) -> u32 {
-        self.0.get() - 1
-    }
+            /// Returns its number, from 0.
+            pub fn number(self) -> u32 {
+                self.0.get() - 1
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "{}"), self.number())
+            }
+        }
+    };
 }
 
-impl fmt::Debug for CoflowId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CoflowId{}", self.number())
-    }
-}
+optional_id!(
+    /// A coflow of a group: flows that are complete when the last of them is. `Option<CoflowId>` takes 4 bytes.
+    CoflowId
+);
 
-/// A connection between two hosts, which carries several flows one after the other. `Option<ConnectionId>` takes 4 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(NonZeroU32);
-
-impl ConnectionId {
-    /// Returns the connection with this number; `None` for 2^32 - 1, which is reserved.
-    pub fn new(number: u32) -> Option<Self> {
-        number.checked_add(1).and_then(NonZeroU32::new).map(Self)
-    }
-
-    /// Returns its number, from 0.
-    pub fn number(self) -> u32 {
-        self.0.get() - 1
-    }
-}
-
-impl fmt::Debug for ConnectionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ConnectionId{}", self.number())
-    }
-}
+optional_id!(
+    /// A connection between two hosts, which carries several flows one after the other. `Option<ConnectionId>` takes 4
+    /// bytes.
+    ConnectionId
+);
 
 /// Priority on the wire: 0 is served first, the maximum is 15.
 pub type Class = u8;
