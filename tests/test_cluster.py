@@ -268,6 +268,27 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
     assert lines.splitlines(keepends=True)[-1] == INTERRUPTED
 
 
+def test_what_dask_still_waits_for_at_the_end_is_not_printed(cluster: Cluster) -> None:
+    """A wait of Dask that times out as the loop ends, as in `BatchedSend`, is destroyed by Python at its exit."""
+    script = """
+import asyncio, sys
+from priolane.execution.backend import parse_backend
+from priolane.execution.cluster import connected
+
+left = []
+
+async def leave():
+    left.append(asyncio.get_running_loop().create_future())
+    left[0].set_exception(TimeoutError("Timeout"))
+
+with connected(parse_backend(sys.argv[1]), {}) as workers:
+    workers._client.sync(leave)
+"""
+    command = [sys.executable, "-c", script, str(cluster.on)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
     """`sbatch` stands for Slurm: it runs the job on this machine."""
     for name, script in {

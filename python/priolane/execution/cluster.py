@@ -136,6 +136,7 @@ def connected(backend: Backend, texts: Mapping[str, str], function: Any = work_u
         # Workers inherit the mask: Ctrl-C is for this process to handle.
         with deferred(signal.SIGINT):
             client = stack.enter_context(_client(backend, stack))
+        client.loop.asyncio_loop.set_exception_handler(_drop)
         workers = DaskWorkers(client, str(backend), function)
         workers.require_same_version_everywhere()
         if texts:
@@ -143,6 +144,14 @@ def connected(backend: Backend, texts: Mapping[str, str], function: Any = work_u
             client.register_plugin(plugin)
             stack.callback(_forget, client, plugin)
         yield workers
+
+
+def _drop(loop: Any, context: Mapping[str, Any]) -> None:
+    """Drops the errors that nothing waits for on the loop of a client, which no one else uses.
+
+    The loop ends while Dask's own waits are under way, and asyncio would print their timeouts when Python destroys
+    them, which may be after the last line of the command.
+    """
 
 
 def _forget(client: Any, plugin: FilePlugin) -> None:
@@ -198,9 +207,9 @@ def _slurm(jobs: int) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask logs what becomes of workers and connections; what matters of that is said by us, in a line."""
-    logger = logging.getLogger("distributed")
-    before = {each: each.level for each in (logger, *_children(logger))}
+    """Silences the logs of Dask, which tell of each worker and connection; priolane says in a line what matters."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado")]
+    before = {each: each.level for logger in loggers for each in (logger, *_children(logger))}
     for each in before:
         each.setLevel(logging.CRITICAL)
     try:
