@@ -173,4 +173,4 @@ def _claim_row(row: ClaimRow) -> list[str]:
         values = [f"{item.value}" + (f" ({point_text(item.at)})" if item.at else "") for item in claim.measured]
         return [claim.word, "\n".join(values)]
 
-    return [f"{row.section}: {row.text}", *side(row.simulated), *side(row.measured)]
+    return [f"{row.section}: {row.text}" if row.section else row.text, *side(row.simulated), *side(row.measured)]

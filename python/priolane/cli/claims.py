@@ -19,7 +19,7 @@ def print_claims(report: Report) -> None:
         ]
         rows.append(
             [
-                f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.text}",
+                _labelled(claim),
                 claim.criterion,
                 "\n".join(measured),
                 Text("; ".join((_verdict(claim), *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
@@ -31,9 +31,16 @@ def print_claims(report: Report) -> None:
         line(f"{_OWNERS[source]}: {tally_text(source, counts)}")
     for claim in report.claims:
         for flag in claim.flags:
-            line(f"flag ({claim.section}): {flag.text}")
+            line(f"flag ({claim.section or claim.text}): {flag.text}")
     if report.claims:
         line(error_bound(report))
+
+
+def _labelled(claim: Claim) -> str:
+    """The statement after its section, if it has one."""
+    if not claim.section:
+        return claim.text
+    return f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.text}"
 
 
 def _verdict(claim: Claim) -> str:

@@ -17,8 +17,8 @@ pub(super) const METRIC_OF_SCHEME: &str = "metric of a scheme";
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(check = Self::check)]
 pub struct Claim {
-    /// Section of the paper that makes the statement.
-    #[key(required = "section = \"§V-B\"")]
+    /// Place of the statement in the paper, or a label of one's own; none by default.
+    #[key(default = String::new(), skip_default, shown = "none")]
     pub section: String,
     /// The statement, in our words.
     #[key(required = "says = \"mice gain most\"")]
