@@ -6,7 +6,8 @@
 //! 2024-05-01 12:00:00.100,3.012,TCP,10.0.0.1,40122,10.0.0.5,5001,812,1183402,1
 //! ```
 //!
-//! Columns are found by name; everything from `Summary` to the next header is skipped. Headers are subtracted from the
+//! Cells end with commas, semicolons or tabs, as in the header. Columns are found by name, also by the names that collectors
+//! and tables of scripts give them (`start_time`, `src_ip`, ...); everything from `Summary` to the next header is skipped. Headers are subtracted from the
 //! bytes if packets are counted, and records are merged as in `records.rs`. Therefore pure acknowledgements are not a flow
 //! (docs/assumptions.md#import-netflow-payload). `sampling` multiplies the remaining bytes. Records with bytes in both
 //! directions (`obyt`) become two flows. If a column names the router (`ra`), a flow that several routers recorded is
@@ -27,32 +28,62 @@ use crate::context::LATEST_START;
 
 /// The columns, each with its possible names.
 const COLUMNS: [Names; 14] = [
-    &["ts", "firstseen"],
-    &["sa", "srcaddr"],
-    &["da", "dstaddr"],
-    &["ibyt", "byt", "bytes", "inbytes"],
+    &["ts", "firstseen", "first_seen", "start_time", "starttime", "timestamp_start"],
+    &["sa", "srcaddr", "src_addr", "src_ip", "srcip", "ip_src", "sourceipv4address"],
+    &["da", "dstaddr", "dst_addr", "dst_ip", "dstip", "ip_dst", "destinationipv4address"],
+    &["ibyt", "byt", "bytes", "inbytes", "octetdeltacount"],
     &["td", "duration"],
-    &["pr", "proto"],
-    &["sp", "srcport"],
-    &["dp", "dstport"],
-    &["ipkt", "pkt", "packets", "inpackets"],
+    &["pr", "proto", "protocol", "ip_proto", "protocolidentifier"],
+    &["sp", "srcport", "src_port", "port_src", "sourcetransportport"],
+    &["dp", "dstport", "dst_port", "port_dst", "destinationtransportport"],
+    &["ipkt", "pkt", "packets", "inpackets", "packetdeltacount"],
     &["obyt", "outbytes"],
     &["opkt", "outpackets"],
-    &["te", "lastseen"],
+    &["te", "lastseen", "last_seen", "end_time", "endtime", "timestamp_end"],
     &["flg", "flags"],
     &["ra", "routerip"],
 ];
+/// The header that a table needs.
+const NEEDS: &str = "Begin with a header: ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt, firstSeen,duration,srcAddr,dstAddr,packets,bytes, \
+    or start_time,duration,src_ip,dst_ip,packets,bytes";
 const ROUTER: usize = 13;
 const REQUIRED: usize = 4;
 
-fn places(line: &str) -> Option<Places<{ COLUMNS.len() }>> {
-    let places = Places::find(&COLUMNS, line.split(','));
-    if (0..REQUIRED).all(|column| places.has(column)) { Some(places) } else { None }
+/// The characters that may end cells.
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
+
+/// A header line.
+struct Header {
+    places: Places<{ COLUMNS.len() }>,
+    separator: char,
+    /// The number of its cells.
+    width: usize,
+}
+
+impl Header {
+    /// Reads the columns of `line`; `None` if it is no header.
+    fn of(line: &str) -> Option<Self> {
+        SEPARATORS.into_iter().find_map(|separator| {
+            let places = Places::find(&COLUMNS, line.split(separator));
+            let width = line.split(separator).count();
+            (0..REQUIRED).all(|column| places.has(column)).then_some(Self { places, separator, width })
+        })
+    }
+
+    /// Splits a row into cells. Lines come without white space at their ends: in a table with tabs, a row with one cell more
+    /// than the header begins with an index whose column has no name.
+    fn cells<'a>(&self, row: &'a str) -> Vec<&'a str> {
+        let mut cells: Vec<&str> = row.split(self.separator).map(str::trim).collect();
+        if self.separator == '\t' && cells.len() == self.width + 1 {
+            cells.remove(0);
+        }
+        cells
+    }
 }
 
 /// Returns true if this is the header line.
 pub(super) fn is_header(line: &str) -> bool {
-    places(line).is_some()
+    Header::of(line).is_some()
 }
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
@@ -62,14 +93,14 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     let mut routers = Observers::default();
     let mut uncounted = false;
     while lines.next(&mut line)? {
-        if let Some(places) = places(&line) {
-            (header, seen) = (Some(places), true);
+        if let Some(found) = Header::of(&line) {
+            (header, seen) = (Some(found), true);
         } else if line.starts_with("Summary") || line.starts_with("No matching flows") {
             header = None;
-        } else if let Some(places) = &header {
+        } else if let Some(header) = &header {
             into.rows += 1;
-            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-            let row = Row { places, cells: &cells };
+            let cells = header.cells(&line);
+            let row = Row { places: &header.places, cells: &cells };
             match parse_record(into, &row) {
                 Ok(parsed) => {
                     uncounted |= parsed.uncounted();
@@ -82,13 +113,13 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         } else if !seen {
             return Err(lines.error(
                 "",
-                "the header is missing",
-                "Begin with ts,te,td,sa,da,... or firstSeen,...",
+                "no header names the start, the source, the destination and the bytes of records",
+                NEEDS,
             ));
         }
     }
     if !seen {
-        return Err(lines.whole("the file is empty", "Begin with ts,te,td,sa,da,... or firstSeen,..."));
+        return Err(lines.whole("the file is empty", NEEDS));
     }
     records.once = if uncounted { 0 } else { SYN_OPTIONS };
     records.factor = sampling;

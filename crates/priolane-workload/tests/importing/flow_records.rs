@@ -322,3 +322,37 @@ fn a_list_has_at_most_65536_hosts_unless_they_are_folded() {
     let (folded, _) = good(&log(65_536), &Options { hosts: Some(16), ..Options::default() });
     assert!(folded.rows.iter().all(|row| row.flow.src.0 < 16 && row.flow.dst.0 < 16));
 }
+
+#[test]
+fn tables_of_scripts_with_semicolons_or_tabs_and_an_index_are_read() {
+    let commas = sample!("nfdump_new.csv");
+    let expected = flows(&good(commas, &Options::default()).0);
+    assert!(!expected.is_empty());
+    let with_index = |separator: &str, header: &str| {
+        let lines = commas.lines().filter(|line| !line.is_empty()).enumerate();
+        let line = |(n, line): (usize, &str)| {
+            let (index, line) = if n == 0 { (String::new(), header) } else { ((n - 1).to_string(), line) };
+            format!("{index}{separator}{}\n", line.replace(',', separator))
+        };
+        lines.map(line).collect::<String>()
+    };
+    let header = commas.lines().next().unwrap();
+    let of_scripts = header
+        .replace("firstSeen", "start_time")
+        .replace("srcAddr", "src_ip")
+        .replace("dstAddr", "dst_ip")
+        .replace("srcPort", "src_port")
+        .replace("dstPort", "dst_port")
+        .replace("proto,", "protocol,");
+    assert_ne!(of_scripts, header);
+    for separator in [",", ";", "\t"] {
+        for header in [header, &of_scripts] {
+            let (imported, format) = good(&with_index(separator, header), &Options::default());
+            assert_eq!(
+                (format, flows(&imported)),
+                (Format::Nfdump, expected.clone()),
+                "{separator:?} {header}"
+            );
+        }
+    }
+}
