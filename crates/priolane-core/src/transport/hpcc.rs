@@ -15,17 +15,17 @@
 //! eta is that of the flow's class: `eta - class * eta_step`, at least 0.05. With the default, a step of 0, all classes
 //! have the same.
 //!
-//! T is the round-trip time of the empty path or the value of the experiment. A flow starts at W = C T. The
-//! fields are those of [`crate::telemetry`], in whole numbers. Other decisions:
-//! docs/assumptions.md#hpcc-path, #hpcc-loss, #hpcc-start, #hpcc-bytes.
+//! T is one for all flows, the longest round-trip time of empty paths, unless [`CommonRtt`] says otherwise. A flow
+//! starts at W = C T. The fields are those of [`crate::telemetry`], in whole numbers. Other decisions:
+//! docs/assumptions.md#hpcc-path, #hpcc-loss, #hpcc-start, #hpcc-rtt, #hpcc-bytes.
 
 use super::ControllerParams;
 use super::delay::Size;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
-use crate::endpoint::Path;
+use crate::endpoint::{BaseDelay, Path};
 use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
-use crate::keys::Keys;
+use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::part::Part;
 use crate::quantity::about_span;
 use crate::telemetry::{HopReading, Path as Readings};
@@ -67,9 +67,15 @@ pub struct Config {
         source = "HPCC (SIGCOMM 2019) §3.3, §5.1"
     )]
     pub step: Size,
-    /// T, slightly above the longest RTT of empty paths; without it the RTT of the flow's own empty path.
-    #[key(auto = "0ps", source = "HPCC (SIGCOMM 2019) §3.2, §5.1; docs/assumptions.md#hpcc-rtt")]
-    pub rtt: Option<Span>,
+    /// T: a time, "auto" for the longest RTT of the empty paths of the network, or "path" for the RTT of the flow's own
+    /// empty path. Hosts that do not know the network take their own path.
+    #[key(
+        default = CommonRtt::Longest,
+        shown = "auto",
+        unit = "time",
+        source = "HPCC (SIGCOMM 2019) §3.2, §5.1; docs/assumptions.md#hpcc-rtt"
+    )]
+    pub rtt: CommonRtt,
     /// Floor of the window.
     #[key(default = Size::Bdp(0.001), range = "(0, )", source = "docs/assumptions.md#hpcc-start")]
     pub min_window: Size,
@@ -78,8 +84,9 @@ pub struct Config {
 impl Config {
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         let found = match self.rtt {
-            Some(rtt) => Self::below_a_round_trip(rtt, network),
-            None => Self::unequal(network),
+            CommonRtt::Fixed(rtt) => Self::below_a_round_trip(rtt, network),
+            CommonRtt::Path => Self::unequal(network),
+            CommonRtt::Longest => None,
         };
         found.into_iter().collect()
     }
@@ -95,7 +102,7 @@ impl Config {
                 about_span(least),
                 about_span(most)
             );
-            Finding::warning("rtt", what, format!("rtt = {:?} for all flows", about_span(Span(most.0 / 20 * 21))))
+            Finding::warning("rtt", what, "rtt = \"auto\", the longest of them for all flows")
         })
     }
 
@@ -116,8 +123,54 @@ impl Config {
 }
 
 impl ControllerParams for Config {
+    fn share_longest_round_trip(&mut self, longest: Span) {
+        if self.rtt == CommonRtt::Longest {
+            self.rtt = CommonRtt::Fixed(longest);
+        }
+    }
+
     fn cost(&self) -> f64 {
         1.67
+    }
+}
+
+/// T, the round-trip time with which HPCC computes windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommonRtt {
+    /// The longest of the empty paths of the network; that of the flow's own path where the network is not known.
+    Longest,
+    /// That of the flow's own empty path.
+    Path,
+    /// A stated time.
+    Fixed(Span),
+}
+
+/// A time, `"path"`, or `"auto"`, which is written as a time of zero.
+impl KeyValue for CommonRtt {
+    const UNIT: &'static str = Span::UNIT;
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Text("auto") => return Ok(Self::Longest),
+            Value::Text("path") => return Ok(Self::Path),
+            _ => {}
+        }
+        Ok(match Span::read(value, bounds)? {
+            Span::ZERO => Self::Longest,
+            rtt => Self::Fixed(rtt),
+        })
+    }
+
+    fn write(&self) -> WrittenValue {
+        match self {
+            Self::Longest => Span::ZERO.write(),
+            Self::Path => "path".into(),
+            Self::Fixed(rtt) => rtt.write(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Span::schema()
     }
 }
 
@@ -149,7 +202,14 @@ pub struct Hpcc {
 
 impl Hpcc {
     fn starting(config: &Config, mss: u64, path: &Path) -> Self {
-        let t = config.rtt.unwrap_or(path.longest_round_trip()).0 as f64;
+        let rtt = match config.rtt {
+            CommonRtt::Fixed(rtt) => rtt,
+            CommonRtt::Longest | CommonRtt::Path => path.longest_round_trip(),
+        };
+        // W_AI and the floor are shares of the window that fills a path of T.
+        let path =
+            &Path { data: BaseDelay { round_trip: rtt, ..path.data }, send_jitter: Span::ZERO, ..*path };
+        let t = rtt.0 as f64;
         let most = (path.rate.bps() as f64 * t / (8.0 * PS_PER_S as f64)).max(mss as f64);
         Self {
             config: *config,

@@ -3,6 +3,7 @@
 use super::window;
 use crate::file_code::FileCode;
 use crate::keys::KeyConflict;
+use crate::units::Span;
 
 /// The parameters of a congestion controller, as the window transport needs them.
 pub trait ControllerParams {
@@ -10,6 +11,12 @@ pub trait ControllerParams {
     /// its own.
     fn start_with(&mut self, bytes: u64, mss: u64) {
         let _ = (bytes, mss);
+    }
+
+    /// Sets what depends on the longest round trip of an idle network on which paths differ, `longest`, of a full data
+    /// packet with the random times before packets leave. Default: nothing does.
+    fn share_longest_round_trip(&mut self, longest: Span) {
+        let _ = longest;
     }
 
     /// Checks that the parameters of the window transport suit this controller. Default: all do.

@@ -1,11 +1,27 @@
 //! Values that a scheme states for some links and switches, and that are derived for others.
 
+use priolane_core::transport::Spec;
+use priolane_core::units::Span;
+
 use super::{Fabric, Scheme, marking, memory};
 
-/// Derives for the links and switches of `fabric` what `scheme` states for others: marking thresholds and memory; returns
-/// a warning for each.
+/// Derives for the links, switches and paths of `fabric` what `scheme` states for others or leaves open: marking
+/// thresholds, memory and common round trips; returns a warning for each threshold and memory.
 pub(crate) fn complete(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
     let mut warnings = marking::complete(scheme, fabric);
     warnings.extend(memory::complete(scheme, fabric));
+    share_longest_round_trip(&mut scheme.transport, fabric);
     warnings
+}
+
+/// Gives the longest empty round trip to a controller where paths differ.
+fn share_longest_round_trip(transport: &mut Spec, fabric: &Fabric) {
+    let Spec::Window { controller, .. } = transport else { return };
+    let mut round_trips: Vec<Span> = fabric.paths.iter().map(|path| path.path.longest_round_trip()).collect();
+    round_trips.sort_unstable();
+    if let [shortest, .., longest] = round_trips[..]
+        && shortest < longest
+    {
+        controller.part_mut().share_longest_round_trip(longest);
+    }
 }

@@ -251,28 +251,44 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
     ]);
 }
 
+/// The plan of HPCC with `rtt` on two racks: one link there and back within a rack, two more across the spine.
+fn hpcc_on_two_racks(rtt: &str) -> plan::Plan {
+    let text = TEN.of("hpcc").text(&format!("[scheme.hpcc.transport]\nkind = \"hpcc\"\nrtt = {rtt}\n"));
+    let (head, rest) = text.split_once("kind = \"dumbbell\"").unwrap();
+    let (_, tail) = rest.split_once("bottleneck").unwrap();
+    let (_, tail) = tail.split_once('\n').unwrap();
+    let link = "{ rate = \"10Gbps\", delay = \"1us\" }";
+    let network =
+        format!("leaves = 2\nspines = 1\nhosts_per_leaf = 2\nhost_link = {link}\nfabric_link = {link}\n");
+    let text =
+        format!("{head}kind = \"leaf_spine\"\n{network}{tail}").replace("to = \"right\"", "to = \"*\"");
+    let text = text.replace("src = 0, dst = 2", "src = 0, dst = 1");
+    plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap()
+}
+
 #[test]
-fn hpcc_without_a_common_rtt_is_told_if_and_only_if_paths_differ() {
-    // Within a rack and across the spine.
-    let two_paths = |rtt: &str| {
-        let text = TEN.of("hpcc").text(&format!("[scheme.hpcc.transport]\nkind = \"hpcc\"\nrtt = {rtt}\n"));
-        let (head, rest) = text.split_once("kind = \"dumbbell\"").unwrap();
-        let (_, tail) = rest.split_once("bottleneck").unwrap();
-        let (_, tail) = tail.split_once('\n').unwrap();
-        let link = "{ rate = \"10Gbps\", delay = \"1us\" }";
-        let network =
-            format!("leaves = 2\nspines = 1\nhosts_per_leaf = 2\nhost_link = {link}\nfabric_link = {link}\n");
-        let text =
-            format!("{head}kind = \"leaf_spine\"\n{network}{tail}").replace("to = \"right\"", "to = \"*\"");
-        let text = text.replace("src = 0, dst = 2", "src = 0, dst = 1");
-        plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap().runs[0]
-            .findings
-            .clone()
-    };
-    let found = two_paths("\"auto\"");
-    assert!(begins(&found, "transport.rtt"), "{found:?}");
-    assert!(!begins(&two_paths("\"20us\""), "transport.rtt"));
-    assert!(!begins(&TEN.of("hpcc").findings(""), "transport.rtt"));
+fn hpcc_with_a_t_for_each_path_is_warned_of_if_and_only_if_paths_differ() {
+    let found = |rtt| hpcc_on_two_racks(rtt).runs[0].findings.clone();
+    let by_path = found("\"path\"");
+    assert!(begins(&by_path, "transport.rtt"), "{by_path:?}");
+    assert!(!begins(&found("\"auto\""), "transport.rtt"));
+    assert!(!begins(&found("\"20us\""), "transport.rtt"));
+    assert!(!begins(&TEN.of("hpcc").findings("[scheme]\nhpcc.transport.rtt = \"path\"\n"), "transport.rtt"));
+}
+
+#[test]
+fn hpcc_has_the_longest_round_trip_as_its_t_where_paths_differ() {
+    let run = &hpcc_on_two_racks("\"auto\"").runs[0];
+    let scheme = &run.experiment.scheme["hpcc"];
+    let text = toml::to_string(scheme).unwrap();
+    // Across the spine: 4 links of 1 us there and back, 4 times 1230.4 ns for 1,538 B and 67.2 ns for 84 B, and 1230.4 ns
+    // before the packets of both ends.
+    assert!(text.contains("rtt = \"15651200ps\""), "{text}");
+    assert!(
+        !toml::to_string(&hpcc_on_two_racks("\"path\"").runs[0].experiment.scheme["hpcc"])
+            .unwrap()
+            .contains("15651200")
+    );
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn hpcc(window: window::Config) -> Transport {
         eta_step: 0.0,
         max_stage: 5,
         step: Size::Bdp(0.0005),
-        rtt: None,
+        rtt: hpcc::CommonRtt::Longest,
         min_window: Size::Bdp(0.001),
     };
     let window = window::Config { handshake: Handshake::None, ..window };

@@ -15,7 +15,7 @@ const CONFIG: Config = Config {
     eta_step: 0.0,
     max_stage: 5,
     step: Size::Packets(0.5),
-    rtt: None,
+    rtt: CommonRtt::Longest,
     min_window: Size::Packets(0.001),
 };
 

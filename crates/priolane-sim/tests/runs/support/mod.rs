@@ -120,7 +120,7 @@ pub const HPCC: hpcc::Config = hpcc::Config {
     eta_step: 0.0,
     max_stage: 5,
     step: Size::Bdp(0.0005),
-    rtt: None,
+    rtt: hpcc::CommonRtt::Longest,
     min_window: Size::Bdp(0.001),
 };
 
