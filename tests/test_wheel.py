@@ -1,6 +1,7 @@
 """The wheels in the folder that PRIOLANE_WHEEL names, installed without Rust: `make check-wheel`."""
 
 import hashlib
+import json
 import os
 import re
 import struct
@@ -83,6 +84,21 @@ def test_the_wheel_is_small_and_stripped_and_names_no_path_of_the_machine() -> N
     assert not names & {".debug_info", ".symtab"}
     assert str(ROOT).encode() not in module
     assert str(Path.home() / ".cargo").encode() not in module
+
+
+def test_the_wheel_lists_every_crate_that_cargo_compiles_into_it() -> None:
+    with zipfile.ZipFile(wheel(X86_64)) as packed:
+        (name,) = (name for name in packed.namelist() if "/sboms/" in name)
+        listed = json.loads(packed.read(name))
+    assert listed["bomFormat"] == "CycloneDX"
+    described = [listed["metadata"]["component"], *listed["components"]]
+    tree = ["cargo", "tree", "--locked", "-p", "priolane-py", "-e", "normal", "--prefix", "none", "--format", "{p}"]
+    done = subprocess.run(
+        [*tree, "--target", "x86_64-unknown-linux-gnu"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    compiled = {tuple(line.split()[:2]) for line in done.stdout.splitlines()}
+    assert len(compiled) > 50
+    assert compiled <= {(part["name"], f"v{part['version']}") for part in described}
 
 
 def test_a_figure_gives_the_digest_of_its_record(environment: Path, tmp_path: Path) -> None:
