@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,19 @@ def test_every_fault_has_its_place_in_the_tree() -> None:
         assert fault.planted(text) != text
 
 
+def test_every_test_of_a_fault_is_in_the_tree() -> None:
+    faults = planted_faults.read(planted_faults.FAULTS.read_text("utf-8"))
+    sources = [path for top in ("crates", "examples") for path in (planted_faults.ROOT / top).rglob("*.rs")]
+    functions = set(re.findall(r"\bfn (\w+)\(", "\n".join(path.read_text("utf-8") for path in sources)))
+    for fault in faults:
+        file, is_python, name = fault.test.partition(".py::")
+        if is_python:
+            text = (planted_faults.ROOT / f"{file}.py").read_text("utf-8")
+            assert f"\ndef {name.partition('[')[0]}(" in text, fault.test
+        else:
+            assert fault.test.split()[-1].rpartition("::")[2] in functions, fault.test
+
+
 def test_a_fault_without_one_place_is_refused() -> None:
     fault = Fault("x", "a.rs", "+ 1", "", "tests/test_x.py::test_y")
     assert fault.planted("a + 1") == "a "
@@ -32,6 +46,8 @@ def test_a_fault_without_one_place_is_refused() -> None:
         (101, "test result: FAILED. 0 passed; 1 failed;", "error: test failed, to rerun pass `--lib`", "red"),
         (101, "", "error[E0425]: cannot find value", "broken: error[E0425]: cannot find value"),
         (0, "1 passed in 0.10s", "", "green"),
+        (0, "12 passed in 0.10s", "", "green"),
+        (0, "3 skipped in 0.10s", "", "broken: there is no such test"),
         (1, "1 failed in 0.10s", "", "red"),
         (4, "ERROR: not found", "", "broken: ERROR: not found"),
     ],

@@ -35,8 +35,8 @@ PROFILE = ["--profile", "ci", *(part for config in QUICK for part in ("--config"
 class Fault:
     """One fault: in `file`, `old`, which stands there once, becomes `new`, and `test` goes red.
 
-    `test` is a path of pytest (`tests/test_grid.py::test_x`), or a package, a target and a test of cargo
-    (`priolane-core lib ring::tests::x`), where the target is `lib` or the name of an integration test.
+    `test` is a path of pytest (`tests/test_grid.py::test_x`), which may have several cases, or a package, a target and
+    a test of cargo (`priolane-core lib ring::tests::x`), where the target is `lib` or the name of an integration test.
     """
 
     name: str
@@ -99,7 +99,7 @@ def outcome(fault: Fault, tree: Path) -> str:
 def classify(code: int, out: str, errors: str) -> str:
     """The outcome of a test run with this exit code and output, be it that of cargo or of pytest."""
     if code == 0:
-        return "green" if re.search(r"\b1 passed", out) else "broken: there is no such test"
+        return "green" if re.search(r"\b[1-9]\d* passed", out) else "broken: there is no such test"
     return "red" if re.search(r"\b1 failed", out) else f"broken: {(errors or out)[-2000:]}"
 
 
