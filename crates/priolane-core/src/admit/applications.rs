@@ -201,3 +201,6 @@ impl Applications {
         self.notices.iter().map(|(&group, &notices)| (group, notices))
     }
 }
+
+#[cfg(test)]
+mod tests;

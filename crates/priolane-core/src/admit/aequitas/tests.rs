@@ -154,3 +154,16 @@ fn windows_follow_from_the_percentile() {
         (Span::from_ms(15), Span::from_us(1500), Span::from_us(30))
     );
 }
+
+#[test]
+fn a_percentage_in_a_file_sets_the_windows_of_all_targets() {
+    let windows = |percentile| {
+        let config = Config { percentile: Some(percentile), window: None, ..config(Update::Prose) };
+        config.objectives().iter().map(|objective| objective.window).collect::<Vec<_>>()
+    };
+    // Targets of 15 us and 25 us: times 1000 at 99.9 %, times 100 at 99 %, times 2 at 50 %, and as they are at 0 %.
+    assert_eq!(windows(99.9), [15, 25].map(Span::from_ms));
+    assert_eq!(windows(99.0), [1_500, 2_500].map(Span::from_us));
+    assert_eq!(windows(50.0), [30, 50].map(Span::from_us));
+    assert_eq!(windows(0.0), [15, 25].map(Span::from_us));
+}
