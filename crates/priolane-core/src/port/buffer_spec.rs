@@ -289,6 +289,64 @@ mod tests {
         assert_eq!(step.marking(Rate::from_gbps(40), Buffer::UNLIMITED).ramp, None);
     }
 
+    /// Buffers with this limit for all queues together, for each, and with pushing out.
+    fn limited(limit: Limit, at: &ByRate, rate: Option<Rate>) -> [BufferSpec; 3] {
+        let shared = BufferSpec::Shared { limit, at: at.clone(), rate };
+        let per_queue = BufferSpec::PerQueue { limit, at: at.clone(), rate };
+        [shared, per_queue, BufferSpec::PushOut { limit, at: at.clone(), rate }]
+    }
+
+    #[test]
+    fn without_a_limit_at_any_rate_a_buffer_is_unbounded() {
+        let at = read(at("40Gbps", "5kB"), None, None).unwrap().at;
+        for mut buffer in limited(Limit::Unlimited, &ByRate::default(), None) {
+            buffer.normalize();
+            assert_eq!(buffer, BufferSpec::Unbounded);
+        }
+        let limits = limited(Limit::Unlimited, &at, None).into_iter();
+        for buffer in limits.chain(limited(Limit::Bytes(9), &ByRate::default(), None)) {
+            let mut same = buffer.clone();
+            same.normalize();
+            assert_eq!(same, buffer);
+        }
+    }
+
+    #[test]
+    fn a_port_has_the_limit_of_its_rate() {
+        let at = read(at("40Gbps", "5kB"), None, None).unwrap().at;
+        let scopes = [Scope::Port, Scope::Queue, Scope::Port];
+        for (buffer, scope) in limited(Limit::Bytes(1_000), &at, None).into_iter().zip(scopes) {
+            let of = |gbps| buffer.buffer_at(Rate::from_gbps(gbps));
+            let limits = [10, 40].map(|gbps| (of(gbps).limit, of(gbps).limit_scope));
+            assert_eq!(limits, [(Limit::Bytes(1_000), scope), (Limit::Bytes(5_000), scope)]);
+            assert!(buffer.depends_on_rate() && buffer.at() == [(Rate::from_gbps(40), Limit::Bytes(5_000))]);
+        }
+        // 1,000 B at 10 Gbps are 10,000 B at 100 Gbps, and the rate is used once.
+        for mut buffer in limited(Limit::Bytes(1_000), &ByRate::default(), Some(Rate::from_gbps(10))) {
+            assert!(buffer.depends_on_rate());
+            assert_eq!(buffer.complete(&[1, 10, 100].map(Rate::from_gbps)).len(), 1);
+            let limits = [1, 10, 100].map(|gbps| buffer.limit_at(Rate::from_gbps(gbps)));
+            assert_eq!(limits, [1_000, 1_000, 10_000].map(Limit::Bytes));
+            assert!(buffer.complete(&[Rate::from_gbps(200)]).is_empty());
+        }
+        for buffer in [BufferSpec::Unbounded, BufferSpec::ZeroLoss { signals: 7 }] {
+            assert!(!buffer.depends_on_rate() && buffer.at().is_empty() && buffer.memory().is_none());
+        }
+    }
+
+    #[test]
+    fn the_memory_of_a_switch_grows_with_its_capacity() {
+        let alpha = Alpha::new((1, 1)).unwrap();
+        let capacity = Some(Rate::from_gbps(300));
+        let mut buffer = BufferSpec::Dynamic { size: 1_000, capacity, alpha };
+        assert_eq!(buffer.buffer_at(Rate::from_gbps(10)).limit, Limit::Unlimited);
+        let same = buffer.clone().fit(Rate::from_gbps(300));
+        // 1,000 B * 400 / 300 are 1,333.3 B.
+        assert_eq!((same, buffer.fit(Rate::from_gbps(400))), (None, Some((1_334, 1_000))));
+        assert_eq!(buffer.memory(), Some(SharedBuffer { size: 1_334, alpha }));
+        assert_eq!(buffer.fit(Rate::from_gbps(800)), None, "the capacity is used once");
+    }
+
     #[test]
     fn a_threshold_that_no_queue_reaches_is_refused() {
         let error = read(at("40Gbps", "4GB"), None, None).unwrap_err();

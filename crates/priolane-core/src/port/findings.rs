@@ -191,3 +191,20 @@ fn pause_before_mark(pause: u64, port: &PortKeys, network: &NetworkFacts<'_>) ->
     );
     Some(Finding::warning("pfc.xoff", what, "an xoff above the marking threshold"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_reached_where_the_room_holds_one_packet_more() {
+        let reached = |threshold, room| marks(threshold, room, &Frame::ETHERNET);
+        let ten = Limit::Packets(10);
+        assert_eq!([10, 11].map(|room| reached(ten, Limit::Packets(room))), [false, true]);
+        // 11 packets of 1,538 B are 16,918 B.
+        assert_eq!([16_917, 16_918].map(|room| reached(ten, Limit::Bytes(room))), [false, true]);
+        assert_eq!([16_918, 16_917].map(|at| reached(Limit::Bytes(at), Limit::Packets(11))), [false, true]);
+        assert!(reached(ten, Limit::Unlimited) && reached(Limit::Bytes(1), Limit::Unlimited));
+        assert!(!reached(Limit::Unlimited, Limit::Unlimited) && !reached(Limit::Unlimited, ten));
+    }
+}
