@@ -282,3 +282,54 @@ impl Keys for ClassThresholds {
 }
 
 const _: () = assert!(MAX_CLASSES == 13, "the range of K");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(count: u8, cuts: ClassThresholds) -> Sizes {
+        Sizes { classes: Classes { count }, cuts }
+    }
+
+    #[test]
+    fn stated_thresholds_are_one_fewer_than_classes_and_in_order() {
+        let stated = |at: &[u64]| sizes(3, ClassThresholds::Stated(at.to_vec())).check();
+        assert!(stated(&[5, 9]).is_ok() && stated(&[5, 5]).is_ok());
+        for wrong in [&[5][..], &[9, 5], &[1, 2, 3], &[]] {
+            assert!(stated(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(sizes(3, ClassThresholds::Heavy { p: None, a: 1.0, b: 0.0 }).check().is_ok());
+        let rule = RankBy::Size(sizes(3, ClassThresholds::Stated(vec![5, 9]))).rule();
+        assert_eq!(rule, Priority::Size(vec![5, 9]));
+    }
+
+    #[test]
+    fn classes_of_deadlines_have_equal_ratios_between_two_times() {
+        let deadlines = |min, max| Deadlines {
+            classes: Classes { count: 3 },
+            deadline_min: Span::from_ms(min),
+            deadline_max: Span::from_ms(max),
+        };
+        assert!(deadlines(1, 8).check().is_ok());
+        assert!(deadlines(8, 8).check().is_err() && deadlines(8, 1).check().is_err());
+        // From 1 ms to 8 ms in three classes of ratio 2.
+        let found = deadlines(1, 8).thresholds();
+        assert!(
+            found.len() == 2
+                && found.iter().zip([2, 4]).all(|(&at, ms)| at.0.abs_diff(ms * 1_000_000_000) <= 1)
+        );
+    }
+
+    #[test]
+    fn what_sizes_decide_is_missing_until_it_is_set() {
+        let mut light = RankBy::Attained(sizes(4, ClassThresholds::Light { p: None, mean: None }));
+        *light.missing_p_mut().unwrap() = Some(100.0);
+        *light.missing_mean_mut().unwrap() = Some(20.0);
+        assert!(light.missing_p_mut().is_none() && light.missing_mean_mut().is_none());
+        let mut heavy = RankBy::Size(sizes(4, ClassThresholds::Heavy { p: None, a: 1.0, b: 0.0 }));
+        assert!(heavy.missing_mean_mut().is_none() && heavy.missing_p_mut().is_some());
+        let mut stated = RankBy::Size(sizes(2, ClassThresholds::Stated(vec![5])));
+        assert!(stated.missing_p_mut().is_none() && RankBy::Single.missing_p_mut().is_none());
+        assert_eq!([heavy.classes(), stated.classes(), RankBy::ExactSize.classes()], [4, 2, 1]);
+    }
+}
