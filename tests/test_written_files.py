@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 import export_plans
 from priolane._core import InputError
 from priolane.cli import main
+from priolane.storage.drafts import draft_folder
 from priolane.storage.written_files import NOTE, write_files, writing
 
 SAMPLES = Path(__file__).parent.parent / "crates" / "priolane-workload" / "tests" / "import_samples"
@@ -201,6 +203,41 @@ def test_a_process_that_is_killed_while_it_replaces_leaves_only_files_that_it_ma
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "ab"} == {"1", "2"}
     write_files(tmp_path, {"a": "3", "b": "3"})
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "ab"} == {"3"}
+
+
+@pytest.mark.parametrize("moves", range(5))
+def test_a_process_that_is_killed_at_any_move_leaves_no_drafts_behind_the_next(tmp_path: Path, moves: int) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from priolane.storage.written_files import write_files\n"
+        "replace, left = Path.replace, iter(range(int(sys.argv[1])))\n"
+        "def killed(path, to):\n"
+        "    if next(left, None) is None: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return replace(path, to)\n"
+        "Path.replace = killed\n"
+        "write_files(Path(sys.argv[2]), {'a': '2', 'b': '2'})\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(moves), str(tmp_path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert any(name.suffix == ".drafts" for name in tmp_path.iterdir())
+    write_files(tmp_path, {"a": "3", "b": "3"})
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", NOTE}
+
+
+def test_folders_of_others_and_of_living_processes_stay(tmp_path: Path) -> None:
+    (tmp_path / ".priolane-mine.drafts").mkdir()
+    (tmp_path / ".priolane-mine.drafts" / "letter").write_text("of the user", encoding="utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "0").write_text("of the user", encoding="utf-8")
+    (tmp_path / ".priolane-link.drafts").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / ".priolane-file.drafts").write_text("of the user", encoding="utf-8")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with draft_folder(tmp_path) as other:
+        (other / "0").write_text("a draft", encoding="utf-8")
+        write_files(tmp_path, {"a": "1"})
+        assert (other / "0").read_text(encoding="utf-8") == "a draft"
+    assert not other.exists()
+    assert {path: path.read_bytes() for path in before} == before
+    assert (tmp_path / ".priolane-link.drafts").is_symlink()
 
 
 def test_a_note_that_is_none_makes_no_file_priolanes(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ not noted.
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
 from priolane._core import InputError
+from priolane.storage.drafts import draft_folder
 from priolane.storage.files import parse_json, to_json, write_whole
 from priolane.storage.input_file import read_text_of_user
 
@@ -177,8 +176,7 @@ def _digest(path: Path) -> str:
 
 def _replace(directory: Path, texts: Mapping[str, str], own: Digests, new: Digests) -> None:
     """Writes all files elsewhere in the directory, then moves each to its place."""
-    folder = Path(tempfile.mkdtemp(dir=directory, prefix=".priolane-"))
-    try:
+    with draft_folder(directory) as folder:
         drafts = {name: folder / str(nth) for nth, name in enumerate(texts)}
         for name, text in texts.items():
             write_whole(drafts[name], text)
@@ -186,8 +184,6 @@ def _replace(directory: Path, texts: Mapping[str, str], own: Digests, new: Diges
         write_whole(directory / NOTE, to_json({**own, **both}))
         for name, draft in drafts.items():
             draft.replace(directory / name)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
