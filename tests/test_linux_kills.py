@@ -29,8 +29,8 @@ TESTBEDS = Path("/run/priolane-linux")
 NAMESPACES = Path("/run/netns")
 # What steps of a testbed set, in namespaces of their own.
 SYSCTLS = ("net.ipv4.ip_forward", "net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter")
-# The moment of a kill is before this, in seconds; each third one is in the first second.
-LATEST = 5.0
+# The latest moment of a kill, in times that `linux up` takes on this machine; each third one is before the first.
+LATEST, EARLY = 3.5, 0.8
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,24 @@ def commands(directory: Path, name: str, out: str) -> dict[str, list[str]]:
     }
 
 
-def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
+def time_of_up(directory: Path) -> float:
+    """The seconds that `linux up` takes: a busy machine takes several times as long as an idle one."""
+    name = f"k{os.getpid() % 100_000}-whole"
+    begun = time.monotonic()
+    up = [sys.executable, "-m", "priolane", *commands(directory, name, "")["up"]]
+    subprocess.run(up, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    took = time.monotonic() - begun
+    take_down(name)
+    return took
+
+
+def kill_at_random(directory: Path, rounds: int, seed: int) -> int:
+    """Kills so many commands; returns how many of them had made a testbed."""
     (directory / "flows.csv").write_text(FLOWS)
     (directory / "x.toml").write_text(three_senders('["dctcp"]'))
     choose = random.Random(seed)  # noqa: S311
     before_files, before_settings = names(Path(tempfile.gettempdir())), settings()
+    whole_s, had_testbeds = time_of_up(directory), 0
     heads = ("namespaces", "processes", "testbeds", "files")
     columns = "  ".join(f"{head:>10}" for head in heads)
     sys.stdout.write(f"\n{'command':<10} {'killed':<8} {'at':>5}   at once: {columns}   after down: {columns}\n")
@@ -125,7 +138,7 @@ def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
         mark, own = f"kill{os.getpid()}.{number}", f"k{os.getpid() % 100_000}-{number}"
         what, words = list(commands(directory, own, f"out{number}").items())[number % 5]
         who = ("command", "group", "process")[number % 3]
-        moment = choose.uniform(0.05, 1.0 if number % 3 == 1 else LATEST)
+        moment = whole_s * choose.uniform(0.04, EARLY if number % 3 == 1 else LATEST)
         leader = subprocess.Popen(
             [sys.executable, "-m", "priolane", *words],
             env=os.environ | {"PRIOLANE_TEST": mark},
@@ -138,6 +151,7 @@ def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
         pids = [leader.pid, *marked(mark)]
         kill(leader, who, mark, choose)
         at_once = left(name, pids, mark, before_files)
+        had_testbeds += bool(at_once.testbeds)
         # A command of which one process was killed ends by itself, or has what it wanted.
         leader.wait(timeout=180)
         take_down(name)
@@ -147,6 +161,7 @@ def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
         assert after == Left(frozenset(), 0, frozenset(), frozenset()), (what, who, moment, after)
     assert settings() == before_settings
     assert not [line for line in linux.leftovers() if f"prl-probe-{os.getpid()}" in line]
+    return had_testbeds
 
 
 def test_nothing_is_left_of_commands_that_are_killed_at_random_moments(tmp_path: Path) -> None:
@@ -157,7 +172,7 @@ def test_nothing_is_left_of_commands_that_are_killed_at_random_moments(tmp_path:
 @pytest.mark.soak
 def test_nothing_is_left_of_twenty_commands_that_are_killed_at_random_moments(tmp_path: Path) -> None:
     need_testbeds()
-    kill_at_random(tmp_path, 20, seed=2)
+    assert kill_at_random(tmp_path, 20, seed=2) >= 3
 
 
 def test_what_probes_of_earlier_versions_left_is_shown_and_removed() -> None:
