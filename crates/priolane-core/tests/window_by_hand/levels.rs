@@ -137,6 +137,19 @@ fn a_retransmission_of_a_better_level_overtakes_where_its_flow_waits() {
 }
 
 #[test]
+fn a_flow_whose_next_packet_has_become_worse_lets_others_go_before_it() {
+    // Flow 1 opens at 4.5 us, and both send in turns from 5 us on. At 6.5 us, flow 0 has sent 6 segments and waits for
+    // the next turn, when all of its packets become level 1, and all but 2 of flow 1.
+    let mut net = net(config(&[], &[], Count::StreamOffset), SchedulerKind::Mlfq);
+    net.open(flow(0, 10_000));
+    net.open(FlowSpec { start: Time(4_500_000), ..flow(1, 4_000) });
+    net.run(Time(6_500_000));
+    net.set_thresholds(0, &Thresholds { of: ThresholdSet::HostLevel, bytes: vec![2_000] });
+    finish(&mut net);
+    assert_eq!(flows_of(&net), [0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0]);
+}
+
+#[test]
 fn a_new_class_holds_for_later_packets() {
     let mut net = net(unit_config(LossRecovery::Sack), SchedulerKind::RoundRobin);
     net.open(flow(0, 30_000));

@@ -1,10 +1,11 @@
-//! A port discipline of another crate, from the file to the digest. A program of its own: what a process registers is
-//! known to all of its tests.
+//! A port discipline and a rule of another crate, from the file to the digest. A program of its own: what a process
+//! registers is known to all of its tests.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Once;
 
+use priolane_core::assign;
 use priolane_core::keys::Keys;
 use priolane_core::part::{Part, Row};
 use priolane_core::port::{self, KindRules, OfKind, PortSetup, QueueWeights, WfqSpec};
@@ -13,6 +14,8 @@ use priolane_core::scheme;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_source::InputError;
+
+mod rule;
 
 /// Weighted fair queueing whose queue 0 has a weight of its own, and each other queue 1.
 #[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
@@ -79,7 +82,10 @@ port = { kind = "twin", queues = 3, first = 8, buffer = { per_queue = "12pkt" },
 
 fn planned(text: &str) -> Result<Plan, InputError> {
     static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| port::register::<Twin>(CODE).unwrap());
+    REGISTERED.call_once(|| {
+        port::register::<Twin>(CODE).unwrap();
+        assign::register::<rule::UpAndDown>(rule::CODE).unwrap();
+    });
     plan::from_text("twins.toml", text, Path::new("."), &Options::default())
 }
 

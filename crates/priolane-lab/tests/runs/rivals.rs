@@ -114,10 +114,16 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
 #[test]
 fn what_does_not_fit_is_refused_in_one_message() {
     let scheme = |name: &str, line: &str| format!("[scheme.{name}]\n{line}\n");
-    let host = refused("phost", &scheme("phost", "host = { kind = \"srpt\" }"), "scheme.phost.host");
-    assert!(host.contains("schedules the flows of a host itself"), "{host}");
-    let own = refused("pfabric", &scheme("pfabric", "host = { kind = \"own\" }"), "scheme.pfabric.host");
-    assert!(own.contains("does not schedule the flows"), "{own}");
+    for own in ["phost", "ndp", "homa"] {
+        let line = "host = { kind = \"srpt\" }";
+        let host = refused(own, &scheme(own, line), &format!("scheme.{own}.host"));
+        assert!(host.contains(&format!("`{own}` schedules the flows of a host itself")), "{host}");
+    }
+    for other in ["pfabric", "dctcp", "expresspass"] {
+        let line = "host = { kind = \"own\" }";
+        let host = refused(other, &scheme(other, line), &format!("scheme.{other}.host"));
+        assert!(host.contains(&format!("`{other}` does not schedule the flows")), "{host}");
+    }
     let fifo = "transport = { kind = \"ndp\" }\nport = { kind = \"fifo\", buffer = { shared = \"100pkt\" } }";
     let port = refused("mine", &scheme("mine", fifo), "scheme.mine.transport");
     assert!(port.contains("trim packets"), "{port}");

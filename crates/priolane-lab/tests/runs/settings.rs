@@ -331,6 +331,7 @@ fn receivers_tokens_targets_and_queues_that_may_be_meant_are_told_and_those_that
         ),
         (TEN.of("phost"), "phost.transport.expiry = 0.999", "phost.transport.expiry = 1", "transport.expiry"),
         (TEN.of("ndp"), "ndp.transport.window = 8", "ndp.transport.window = 12", "transport.window"),
+        (TEN.of("ndp"), "ndp.transport.window = 1", "ndp.transport.window = 12", "transport.window"),
         (
             TEN.of("aequitas"),
             "aequitas.admit.targets = [\"9us\", \"25us\"]",

@@ -171,6 +171,11 @@ fn a_failure_of_both_spines_cuts_racks_off_and_of_one_none() {
     assert_eq!(cut_off(&[for_ever(spine("spine0"))]), None);
     assert_eq!(cut_off(&[for_ever(spine("spine0")), for_ever(spine("spine1"))]).as_deref(), Some("leaf1"));
     assert_eq!(cut_off(&[for_ever(spine("spine0")), down(spine("spine1"), 7, 9)]), None);
+    // What counts is how the routes are in the end.
+    let later = Failure { until: None, ..down(spine("spine1"), 50_000_000, 0) };
+    assert_eq!(cut_off(&[for_ever(spine("spine0")), later]).as_deref(), Some("leaf1"));
+    let first_both = [down(spine("spine0"), 5, 50_000_000), for_ever(spine("spine1"))];
+    assert_eq!(cut_off(&first_both), None);
     assert_eq!(cut_off(&[for_ever(FailedElement::Link(LinkId(5)))]).as_deref(), Some("h2"));
     assert_eq!(
         cut_off(&[for_ever(FailedElement::Switch(topology.find_node("leaf2").unwrap()))]).as_deref(),

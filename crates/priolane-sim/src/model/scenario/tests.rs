@@ -284,3 +284,20 @@ fn the_empty_path_counts_the_random_time_of_both_hosts() {
     // What a transport can measure at least stays.
     assert_eq!((with.data, with.control), (without.data, without.control));
 }
+
+#[test]
+fn the_longest_hop_counts_the_random_time_of_hosts_and_the_time_of_the_receiver() {
+    let mut scenario = scenario();
+    // 1538 B at 10 Gbps take 1,230,400 ps, and a link takes 1 us.
+    assert_eq!(scenario.longest_hop(), Span(1_230_400 + 1_000_000));
+    scenario.host_delay = Span::from_us(3);
+    scenario.send_jitter = SendJitter::PACKET;
+    assert_eq!(scenario.longest_hop(), Span(2 * 1_230_400 + 4_000_000));
+    scenario.send_jitter = SendJitter::Span(Span(777));
+    assert_eq!(scenario.longest_hop(), Span(1_230_400 + 777 + 4_000_000));
+    // No host sends on a link that a switch sends on, however long it takes.
+    for link in scenario.topology.links.iter_mut().filter(|link| link.from.0 >= 3) {
+        link.delay = Span::from_us(2);
+    }
+    assert_eq!(scenario.longest_hop(), Span(1_230_400 + 5_000_000));
+}

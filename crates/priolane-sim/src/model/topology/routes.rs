@@ -300,6 +300,16 @@ mod tests {
     }
 
     #[test]
+    fn detours_stop_at_the_limit_of_their_tables() {
+        let link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
+        let tree = FatTree { k: 4, host_link: link, fabric_link: link }.build().unwrap();
+        // 20 switches and 8 racks: a table has 160 entries, and 419,430 tables have 67,108,800 of the 67,108,864.
+        assert!(tree.check_detours(419_430).is_ok());
+        let refused = tree.check_detours(419_431);
+        assert_eq!(refused, Err(Problem::TooLarge { switches: 20, racks: 8, links: 48 }));
+    }
+
+    #[test]
     fn choices_stop_at_their_limit() {
         let mut runs = Runs { choices: vec![LinkId(0); MAX_CHOICES - 2], ..Runs::default() };
         assert!(runs.entry(&ids(&[1, 2])).is_ok());
