@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each of some hundred processes that tests start would compile the packages that it imports: six seconds for a figure.
 unexport PYTHONDONTWRITEBYTECODE
 
-RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) $(wildcard docs/assumptions/*.md) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml packaging/locked/run.txt
 
 .PHONY: build fast demo test rust-tests soak lint audit lock format manual keys ledger docs gallery pictures held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean

@@ -189,8 +189,8 @@ def test_assumptions_are_titles_that_lead_to_the_documentation() -> None:
     assert (
         PAGE.removesuffix("/docs/assumptions.md").replace("/blob/", "/tree/") in (root / "pyproject.toml").read_text()
     )
-    (link,) = links([Assumption("marking", "Marking: at K. A packet is marked.")])
-    assert (link.title, link.url) == ("Marking", f"{PAGE}#marking")
+    (link,) = links([Assumption("nos2-fig1", "NOS2: Fig. 1")])
+    assert (link.title, link.url) == ("NOS2: Fig. 1", f"{PAGE}#nos2-fig1")
     (hostile,) = links([Assumption('"><script>', "x")])
     assert hostile.url == f"{PAGE}#%22%3E%3Cscript%3E"
 

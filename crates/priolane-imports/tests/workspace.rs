@@ -50,7 +50,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-workload/src/import"],
     &["priolane-workload/src/app.rs", "priolane-workload/src/coflow_trace", "priolane-workload/src/lib.rs"],
     &["priolane-results/src/"],
-    &["priolane-lab/src/assumptions.rs", "priolane-lab/src/interrupt.rs", "priolane-lab/src/lib.rs"],
+    &["priolane-lab/src/assumptions", "priolane-lab/src/interrupt.rs", "priolane-lab/src/lib.rs"],
     &["priolane-lab/src/scheme", "priolane-lab/src/thresholds.rs"],
     &["priolane-lab/src/metrics", "priolane-lab/src/optimum", "priolane-lab/src/panels"],
     &["priolane-lab/src/experiment"],

@@ -15,7 +15,7 @@ pub use experiment::experiment_schema;
 
 /// Returns the JSON Schema of scheme files.
 pub fn schema() -> Value {
-    let assumptions: Vec<&str> = assumptions::all().iter().map(|assumption| assumption.anchor).collect();
+    let assumptions: Vec<&str> = assumptions::all().map(|assumption| assumption.anchor).collect();
     let mut properties = Map::new();
     properties.insert(
         "paper".into(),

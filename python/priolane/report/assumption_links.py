@@ -1,6 +1,5 @@
 """Assumptions as titles that lead to the page of the documentation that says more."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -9,9 +8,6 @@ from priolane.results.report import Assumption
 
 PAGE = "https://github.com/priolane/priolane/blob/main/docs/assumptions.md"
 """The page of all assumptions."""
-
-# A title ends before the first of these.
-_END = re.compile(r"[.:;](?:\s|$)")
 
 
 @dataclass(frozen=True)
@@ -24,4 +20,4 @@ class Link:
 
 def links(assumptions: Sequence[Assumption]) -> list[Link]:
     """The assumptions of a report, in its order."""
-    return [Link(_END.split(one.text, maxsplit=1)[0], f"{PAGE}#{quote(one.anchor, safe='')}") for one in assumptions]
+    return [Link(assumption.title, f"{PAGE}#{quote(assumption.anchor, safe='')}") for assumption in assumptions]

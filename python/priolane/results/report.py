@@ -257,7 +257,7 @@ class Assumption:
     """The assumption where a paper is silent: an entry of docs/assumptions.md by its anchor."""
 
     anchor: str
-    text: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class Report:
             claims=tuple(_claim(value) for value in read["claims"]),
             panels=tuple(_panel(value) for value in read["panels"]),
             checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
-            assumptions=tuple(Assumption(value["anchor"], value["text"]) for value in read["assumptions"]),
+            assumptions=tuple(Assumption(value["anchor"], value["title"]) for value in read["assumptions"]),
             warnings=tuple(read["warnings"]),
             seeds=tuple(read["seeds"]),
             digest=read["digest"],

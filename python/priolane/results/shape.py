@@ -87,7 +87,7 @@ _REPORT = members(
         "claims": many(_CLAIM),
         "panels": many(_PANEL),
         "checks": many(members({"name": text, "state": one_of("ok", "open", "warn", "fail"), "says": text})),
-        "assumptions": many(members({"anchor": text, "text": text})),
+        "assumptions": many(members({"anchor": text, "title": text})),
         "warnings": many(text),
         "seeds": many(whole),
         "digest": text,
