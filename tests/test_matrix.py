@@ -9,20 +9,22 @@ from priolane._core import InputError
 from priolane.cli import main
 from priolane.model import matrix
 
-KINDS = {
-    "transport": "transports",
-    "assign": "assign",
-    "admit": "admit",
-    "host": "host",
-    "nic": "nic",
-    "port": "ports",
-}
 
-
-def test_the_matrix_knows_every_part_of_the_catalogue() -> None:
+def test_each_part_of_the_catalogue_goes_with_some_other_as_its_example_has_it() -> None:
+    kinds = {
+        "transport": "transports",
+        "assign": "assign",
+        "admit": "admit",
+        "host": "host",
+        "nic": "nic",
+        "port": "ports",
+    }
     catalogue = json.loads(_core.catalogue())
-    for row, kind in KINDS.items():
-        assert set(matrix.choices(row)) == {entry["name"] for entry in catalogue[kind]}, row
+    for row, kind in kinds.items():
+        found = matrix.matrix(row, "transport" if row != "transport" else "port")
+        names = {entry["name"] for entry in catalogue[kind]}
+        assert len(names) == len(catalogue[kind])
+        assert {cell.first for cell in found.cells if cell.fits} == names, row
 
 
 def test_pairs_that_a_shipped_scheme_has_go_together_and_others_say_why_not() -> None:

@@ -7,21 +7,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# The list of each row, the module list, the shipped schemes, and how the matrix of parts writes each part.
+# The list of each row, the module list, and the shipped schemes.
 LISTS = {
     "timely": {
         "crates/priolane-core/src/transport/controllers.rs",
         "crates/priolane-core/src/transport/mod.rs",
         "crates/priolane-lab/src/scheme/shipped.rs",
-        "python/priolane/model/matrix.toml",
     },
     "sp_pifo": {
         "crates/priolane-core/src/port/disciplines.rs",
         "crates/priolane-core/src/port/mod.rs",
-        "python/priolane/model/matrix.toml",
-        # The ports that the switch of `priolane linux` has.
-        "crates/priolane-linux/src/port.rs",
-        "python/priolane/advice/candidates.py",
     },
 }
 # The types of keys, which tools/typed_keys.py writes from the declarations.

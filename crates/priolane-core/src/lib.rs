@@ -62,6 +62,7 @@ mod chunked_queue;
 pub mod columnar;
 pub mod deployment;
 pub mod endpoint;
+pub mod example;
 pub mod fair_pool;
 pub mod file_code;
 pub mod finding;

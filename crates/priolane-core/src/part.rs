@@ -3,6 +3,7 @@
 pub use priolane_derive::Part;
 
 use crate::deployment::Deployment;
+use crate::example::Example;
 use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new, only_one_of};
 pub use crate::row::Row;
@@ -93,6 +94,8 @@ pub trait Part: Keys {
     const PROVIDES: &'static [Capability] = &[];
     /// The equipment, hosts and applications that it takes in a real network.
     const DEPLOYMENT: Deployment = Deployment::NONE;
+    /// An example of it, as files write it.
+    const EXAMPLE: Example = Example::NONE;
 
     /// Returns which of its settings do not go together on a network. Default: none.
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
@@ -124,6 +127,8 @@ pub struct Entry {
     pub provides: Vec<Provision>,
     /// The equipment, hosts and applications that it takes in a real network.
     pub deployment: Deployment,
+    /// An example of it, as files write it.
+    pub example: Example,
 }
 
 impl Entry {
@@ -143,6 +148,7 @@ impl Entry {
             requires: P::REQUIRES,
             provides,
             deployment: P::DEPLOYMENT,
+            example: P::EXAMPLE,
         }
     }
 

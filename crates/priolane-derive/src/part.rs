@@ -21,6 +21,9 @@ struct PartAttributes {
     lacks: Option<LitStr>,
     paths: Option<Ident>,
     on_hosts: Vec<LitStr>,
+    example: Option<LitStr>,
+    beside: Option<LitStr>,
+    variant: Option<LitStr>,
     findings: Option<Path>,
 }
 
@@ -48,7 +51,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     });
-    let deployment = deployment(&stated);
+    let (deployment, example) = (deployment(&stated), example(&stated));
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -67,9 +70,21 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             const PROVIDES: &'static [::priolane_core::part::Capability] =
                 &[#(::priolane_core::part::Capability::#provides),*];
             const DEPLOYMENT: ::priolane_core::deployment::Deployment = #deployment;
+            const EXAMPLE: ::priolane_core::example::Example = #example;
             #findings
         }
     })
+}
+
+/// Returns the value of a text that may be left out.
+fn text(stated: &Option<LitStr>) -> String {
+    stated.as_ref().map_or_else(String::new, LitStr::value)
+}
+
+/// Returns the value of `Part::EXAMPLE`.
+fn example(stated: &PartAttributes) -> TokenStream {
+    let [keys, beside, variant] = [&stated.example, &stated.beside, &stated.variant].map(text);
+    quote!(::priolane_core::example::Example { keys: #keys, beside: #beside, variant: #variant })
 }
 
 /// Returns the value of `Part::DEPLOYMENT`.
@@ -79,7 +94,6 @@ fn deployment(stated: &PartAttributes) -> TokenStream {
         Some(text) => quote!(::std::option::Option::Some(#text)),
         None => quote!(::std::option::Option::None),
     };
-    let text = |text: &Option<LitStr>| text.as_ref().map_or_else(String::new, LitStr::value);
     let (linux, serves, lacks) = (optional(&stated.linux), text(&stated.serves), text(&stated.lacks));
     let paths = stated.paths.clone().unwrap_or_else(|| Ident::new("Nothing", proc_macro2::Span::call_site()));
     quote! {
@@ -123,10 +137,13 @@ fn stated(input: &DeriveInput) -> Result<PartAttributes> {
                 "lacks" => stated.lacks = Some(meta.value()?.parse()?),
                 "paths" => stated.paths = Some(meta.value()?.parse()?),
                 "on_hosts" => stated.on_hosts = texts(&meta)?,
+                "example" => stated.example = Some(meta.value()?.parse()?),
+                "beside" => stated.beside = Some(meta.value()?.parse()?),
+                "variant" => stated.variant = Some(meta.value()?.parse()?),
                 "findings" => stated.findings = Some(meta.value()?.parse()?),
                 _ => {
                     let names = "name, notation, summary, source, requires, provides, deploy, linux, serves, lacks, \
-                                 paths, on_hosts or findings";
+                                 paths, on_hosts, example, beside, variant or findings";
                     return Err(meta.error(format!("expected {names}")));
                 }
             }

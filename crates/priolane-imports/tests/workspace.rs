@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-core/src/packet.rs"],
     &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port/discipline.rs"],
     &[
+        "priolane-core/src/example.rs",
         "priolane-core/src/file_code.rs",
         "priolane-core/src/finding.rs",
         "priolane-core/src/keys",

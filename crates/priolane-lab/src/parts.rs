@@ -37,6 +37,12 @@ pub struct PartInfo {
     pub serves: &'static str,
     /// The abilities that ports of bought switches lack for it; empty if nothing.
     pub lacks: &'static str,
+    /// An example of the part, in TOML as a file has it; empty for a table.
+    pub example: String,
+    /// The rows of a scheme that usually stand beside a transport, in TOML; empty if all are the usual ones.
+    pub beside: &'static str,
+    /// The keys of the part with which it goes with other parts than without, in TOML; empty if there are none.
+    pub variant: &'static str,
     /// Its keys; the keys of a table follow the key of the table.
     pub keys: Vec<KeyEntry>,
 }
@@ -96,6 +102,9 @@ pub fn parts() -> Vec<PartInfo> {
         linux: None,
         serves: "",
         lacks: "",
+        example: String::new(),
+        beside: "",
+        variant: "",
         keys: table.keys.iter().flat_map(|key| flatten(key, "", "")).collect(),
     }));
     found
@@ -161,6 +170,9 @@ fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
         linux: entry.deployment.linux,
         serves: entry.deployment.serves,
         lacks: entry.deployment.lacks,
+        example: entry.example.written(entry.notation, entry.tag, entry.name),
+        beside: entry.example.beside,
+        variant: entry.example.variant,
         keys: own.chain(common).collect(),
     }
 }

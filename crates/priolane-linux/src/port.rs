@@ -179,7 +179,7 @@ impl Port {
                 (weights.len() as u8, Service::Weighted(weights.to_vec()))
             }
             DisciplineSpec::Tokens(tokens) => return Self::of_tokens(tokens, buffer),
-            other => return Err(Unfit { what: reason(other).to_owned() }),
+            other => return Err(Unfit { what: other.without_qdisc().to_owned() }),
         };
         if service == Service::Strict && queues > STRICT_LEVELS {
             let what = format!("{queues} queues in strict priority: HTB has {STRICT_LEVELS} levels");
@@ -221,24 +221,6 @@ impl Port {
             found.push("each queue has a guarantee of 8 kbit/s before strict priority".to_owned());
         }
         found
-    }
-}
-
-/// Returns the reason why the kernel has no such port.
-fn reason(discipline: &DisciplineSpec) -> &'static str {
-    match discipline {
-        DisciplineSpec::PFabric(_) | DisciplineSpec::Ranked(_) => {
-            "ports that sort packets by the remaining bytes of a flow: no qdisc does"
-        }
-        DisciplineSpec::Aifo(_) | DisciplineSpec::SpPifo(_) => {
-            "ports that sort packets by a rank: no qdisc reads the rank of a packet"
-        }
-        DisciplineSpec::Trimming(_) => "ports that cut payload off (NDP): no qdisc does",
-        DisciplineSpec::PushOut(_) => "ports where better packets push out worse ones: no qdisc does",
-        DisciplineSpec::RealTimeWfq(_) => {
-            "the fair queueing of another simulator, by its clock: no qdisc does"
-        }
-        _ => "ports of this kind: no qdisc is one",
     }
 }
 

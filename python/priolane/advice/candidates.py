@@ -43,7 +43,7 @@ PUBLISHED = "pias"
 """The ladder whose thresholds were published, and not solved for the flows."""
 _SIMPLE = ("newreno", "cubic", "dctcp")
 # Ports whose buffer other ports cannot share.
-_OWN_ROOM = ("pifo", "aifo", "sp_pifo")
+_OWN_ROOM = ("pifo", "aifo")
 
 
 def simplest(fabric: Fabric) -> Candidate:

@@ -44,6 +44,8 @@ class Part:
 
     `needs` is what switches, hosts and applications of a real network must have, as fabric files name it. `linux` is
     Linux's name of a congestion control, `serves` what switch ports do, and `lacks` what ports that can be bought lack.
+    `example` is the part as a file has it, `beside` the rows that usually stand beside a transport, and `variant` keys
+    with which the part goes with other parts than without, all in TOML.
     """
 
     row: str
@@ -56,6 +58,9 @@ class Part:
     linux: str | None
     serves: str
     lacks: str
+    example: str
+    beside: str
+    variant: str
     keys: tuple[Key, ...]
 
     @property

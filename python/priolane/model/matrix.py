@@ -1,7 +1,7 @@
 """The parts of two rows that go together, found by asking the checker of schemes.
 
 Two parts go together if there is a scheme with both that is accepted. Rows that the pair leaves open are tried as
-matrix.toml lists them. If none is accepted, the reason is what the checker says of the first one tried.
+`_OTHER_ROWS` lists them. If none is accepted, the reason is what the checker says of the first one tried.
 """
 
 import re
@@ -11,15 +11,54 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from priolane._core import InputError, Mistake
 from priolane.model.definition import Experiment
 from priolane.model.experiment import plan
+from priolane.model.keys import part, parts
 from priolane.model.toml import inline
 
 ROWS = ("transport", "assign", "admit", "host", "nic", "port", "pricing")
 """The rows of a scheme, and how it reads what flows pay for."""
+
+_USUAL = MappingProxyType({"host": "round_robin", "nic": "pull", "port": "fifo"})
+"""The rows that stand beside a transport, unless its file states others."""
+
+_OTHER_ROWS: tuple[Mapping[str, str], ...] = (
+    {"port": "strict"},
+    {"port": "wfq"},
+    {"port": "trimming"},
+    {"port": "tokens"},
+    {"port": "ranked"},
+    {"host": "round_robin", "nic": "pull"},
+    {"host": "fifo", "nic": "fifo"},
+    {"host": "fifo", "nic": "fifo", "port": "strict"},
+    {"host": "fifo", "nic": "ports", "port": "strict"},
+    {"host": "mlfq", "nic": "host", "port": "strict"},
+    {"host": "mlfq", "nic": "pull"},
+    {"host": "srpt", "nic": "pull"},
+    {"host": "own", "nic": "pull"},
+    {"host": "fifo", "nic": "tokens", "port": "tokens"},
+)
+"""The rows that are tried in place of those, one after the other."""
+
+_TRANSPORTS = ("dctcp", "paccp", "ndp", "homa", "top")
+"""The transports that are tried where neither part of a pair is one."""
+
+_PRICING: Mapping[str, Mapping[str, Any]] = {
+    "share": {},
+    "class": {"assign": {"kind": "paid_weight", "weights": [2]}},
+    "ignored": {"pay": "ignored"},
+}
+"""The ways in which a scheme reads what flows pay for (docs/pricing.md)."""
+
+_MARKING = {"ecn": {"per": "port", "at": {"10Gbps": "65pkt"}}}
+"""The marking that any kind of port may have besides, for transports that go by it."""
+
+_CLASSES = {"transport": "Constant", "assign": "Level", "admit": "Admitted"}
+"""The classes of parts that are classes of Python, in matrix_class.py."""
 
 _NO_ROWS = ("pricing", "variant")
 _SCHEMES = 18
@@ -102,7 +141,7 @@ def matrix(row: str, column: str) -> Matrix:
             raise InputError(f"unknown row {name!r}; use one of {', '.join(ROWS)}")
     if row == column:
         raise InputError(f"the two rows are both {row!r}; use two rows, such as transport port")
-    firsts, seconds = tuple(_tables()["choice"][row]), tuple(_tables()["choice"][column])
+    firsts, seconds = choices(row), choices(column)
     pairs = list(product(firsts, seconds))
     tried = [list(_candidates({row: first, column: second})) for first, second in pairs]
     # Most pairs fit the first scheme tried: those of many pairs are one question.
@@ -116,14 +155,9 @@ def matrix(row: str, column: str) -> Matrix:
     return Matrix(row, column, firsts, seconds, tuple(cells))
 
 
-def choices(row: str) -> Sequence[str]:
-    """The parts of a row that the matrix knows."""
-    return tuple(_tables()["choice"][row])
-
-
-@cache
-def _tables() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("matrix.toml").read_text(encoding="utf-8"))
+def choices(row: str) -> tuple[str, ...]:
+    """The parts of a row, or the ways of pricing."""
+    return tuple(_PRICING) if row == "pricing" else tuple(known.name for known in parts() if known.row == row)
 
 
 def _cell(of: Mapping[str, str], schemes: Sequence[Mapping[str, str]]) -> Cell:
@@ -144,22 +178,20 @@ def _cell(of: Mapping[str, str], schemes: Sequence[Mapping[str, str]]) -> Cell:
 
 def _named(rows: Mapping[str, str]) -> dict[str, str]:
     """Rows with a variant of a transport in place of its name here."""
-    variants = _tables()["variant"]
     return {
-        ("transport" if row == "variant" else row): (inline(variants[part]) if row == "variant" else part)
-        for row, part in rows.items()
+        ("transport" if row == "variant" else row): (inline(_variant(name)) if row == "variant" else name)
+        for row, name in rows.items()
     }
 
 
 def _candidates(fixed: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Schemes with the `fixed` parts, the usual ones first, each once."""
-    tables = _tables()
     seen: set[tuple[tuple[str, str], ...]] = set()
-    for transport in [fixed["transport"]] if "transport" in fixed else tables["other"]["transport"]:
-        home = {"host": "round_robin", "nic": "pull", "port": "fifo"} | tables["home"].get(transport, {})
-        variants = ({}, {"variant": transport}) if transport in tables["variant"] else ({},)
-        for variant, other in product(variants, ({}, *tables["other"]["rows"])):
-            scheme = {"transport": transport, "assign": "none", "admit": "none"} | home | other | fixed | variant
+    for transport in [fixed["transport"]] if "transport" in fixed else _TRANSPORTS:
+        beside = {**_USUAL, **_keys(part("transport", transport).beside)}
+        variants = ({}, {"variant": transport}) if _variant(transport) else ({},)
+        for variant, other in product(variants, ({}, *_OTHER_ROWS)):
+            scheme = {"transport": transport, "assign": "none", "admit": "none", **beside, **other, **fixed, **variant}
             if (place := tuple(sorted(scheme.items()))) not in seen:
                 seen.add(place)
                 yield scheme
@@ -204,15 +236,33 @@ def _read(mistakes: Iterable[Mistake]) -> Iterator[tuple[int, _Mistake]]:
 
 def _table(scheme: Mapping[str, str]) -> dict[str, Any]:
     """A scheme as a table of an experiment."""
-    rows = {row: _written(row, part, scheme.get("variant", "")) for row, part in scheme.items() if row not in _NO_ROWS}
-    pricing = _tables()["choice"]["pricing"].get(scheme.get("pricing", ""), {})
+    rows = {row: _written(row, name) for row, name in scheme.items() if row not in _NO_ROWS}
+    if "variant" in scheme:
+        rows["transport"] = {**rows["transport"], **_variant(scheme["variant"])}
+    pricing = _PRICING.get(scheme.get("pricing", ""), {})
     return {**rows, **pricing, "map": {"class": "queue"}}
 
 
 @cache
-def _written(row: str, part: str, variant: str) -> Any:
+def _variant(transport: str) -> dict[str, Any]:
+    """The keys with which a transport goes with other parts than without; empty if there are none."""
+    return _keys(part("transport", transport).variant)
+
+
+@cache
+def _written(row: str, name: str) -> Any:
     """A part as a scheme has it; ports mark packets, for transports that use marks."""
-    tables = _tables()
-    beside = {"port": tables["marking"], "transport": tables["variant"].get(variant, {})}.get(row, {})
-    written = tables["choice"][row][part]
-    return written | beside if beside else written
+    written = _toml(part(row, name).example)
+    if name == "python":
+        written |= {"class": f"matrix_class:{_CLASSES[row]}"}
+    return written | _MARKING if row == "port" else written
+
+
+def _keys(text: str) -> dict[str, Any]:
+    """Keys and values that commas separate."""
+    found: dict[str, Any] = _toml(f"{{ {text} }}")
+    return found
+
+
+def _toml(value: str) -> Any:
+    return tomllib.loads(f"value = {value}")["value"]

@@ -39,7 +39,8 @@ use crate::units::{Span, Time};
                raise; else uses the lowest class",
     source = "Aequitas (SIGCOMM 2022) Algorithm 1",
     findings = Self::findings,
-    deploy = [Classes, UserStack]
+    deploy = [Classes, UserStack],
+    example = r#"levels = 3, targets = ["15us", "25us"], percentile = 99.9"#
 )]
 pub struct Config {
     /// Number of classes.

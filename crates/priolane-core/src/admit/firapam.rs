@@ -55,7 +55,8 @@ use crate::units::{Span, Time};
     summary = "admission probabilities follow the gradient of a utility of rate, slack and loss; flows move \
                to an adjacent class",
     source = "Firapam Algorithm 1, Eqs. 15-19",
-    deploy = [Classes, Deadlines, UserStack]
+    deploy = [Classes, Deadlines, UserStack],
+    example = r#"levels = 3, mode = "analytic""#
 )]
 pub struct Config {
     /// Number of classes.

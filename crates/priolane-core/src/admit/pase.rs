@@ -32,7 +32,8 @@ use crate::units::{PS_PER_S, Rate, Time};
     summary = "the highest class while more urgent flows of the host need no more than its link rate; else \
                the lowest",
     source = "PASE (SIGCOMM 2014); Firapam Table I",
-    deploy = [Deadlines, UserStack]
+    deploy = [Deadlines, UserStack],
+    example = "levels = 3"
 )]
 pub struct Config {
     /// Number of classes.

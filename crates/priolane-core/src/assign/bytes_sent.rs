@@ -13,7 +13,8 @@ use crate::part::Part;
     name = "bytes_sent",
     summary = "demotes a flow level by level as it sends; needs no flow sizes",
     source = "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B",
-    deploy = [Dscp]
+    deploy = [Dscp],
+    example = r#"levels = 3, thresholds = { solver = "equal_split", from = "global" }"#
 )]
 pub struct BytesSent {
     /// The levels and the demotion thresholds between them.

@@ -21,7 +21,8 @@ use crate::part::Part;
     summary = "multi-level feedback queue: strict levels by bytes sent",
     source = "NOS2 (GLOBECOM 2019) §IV-B",
     requires = [HostOrder],
-    deploy = [Dscp]
+    deploy = [Dscp],
+    example = r#"levels = 3, thresholds = { solver = "equal_split", from = "global" }"#
 )]
 pub struct Config {
     /// The levels and the demotion thresholds between them.

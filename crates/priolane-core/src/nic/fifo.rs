@@ -14,7 +14,8 @@ use crate::units::Limit;
     summary = "one first-in first-out transmit queue, filled as soon as windows allow",
     source = "docs/assumptions.md#nic-queue",
     provides = [TransmitQueue],
-    findings = Self::findings
+    findings = Self::findings,
+    example = r#"limit = "240pkt""#
 )]
 pub struct Config {
     /// Capacity and marking of the queue.

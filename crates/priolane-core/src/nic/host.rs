@@ -15,7 +15,8 @@ use crate::units::Limit;
     summary = "a transmit queue with one strict-priority queue for each level of the host row",
     source = "NOS2 (GLOBECOM 2019) §IV-B",
     provides = [TransmitQueue, HostOrder],
-    findings = Self::findings
+    findings = Self::findings,
+    example = r#"limit = "240pkt""#
 )]
 pub struct Config {
     /// Capacity and marking of the queue.

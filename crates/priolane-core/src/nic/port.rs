@@ -16,7 +16,8 @@ use crate::units::Limit;
     summary = "a transmit queue configured as its own port: nic = { port = { kind, buffer, ecn, ... } }",
     source = "docs/assumptions.md#nic-ports",
     provides = [TransmitQueue],
-    findings = Self::findings
+    findings = Self::findings,
+    example = r#"port = { kind = "strict", queues = 8, buffer = { shared = "240pkt" } }"#
 )]
 pub struct Config {
     /// The port, of any kind except tokens. Only switches support buffer = { dynamic }, pfc and overflow = "return".

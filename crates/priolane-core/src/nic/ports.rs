@@ -14,7 +14,8 @@ use crate::units::Limit;
     summary = "a transmit queue of the same kind as the switch ports, with its own limit",
     source = "docs/assumptions.md#nic-ports",
     provides = [TransmitQueue],
-    findings = Self::findings
+    findings = Self::findings,
+    example = r#"limit = "240pkt""#
 )]
 pub struct Config {
     /// Capacity and marking of the queue.

@@ -34,7 +34,8 @@ const WHOLE: u128 = 1_000;
     source = "AIFO (SIGCOMM 2021) Algorithm 1; docs/assumptions.md#switch-side",
     deploy = [RankQueues],
     serves = "admit packets by quantiles of recent ranks",
-    lacks = "admission by quantiles of recent ranks (AIFO)"
+    lacks = "admission by quantiles of recent ranks (AIFO)",
+    example = r#"buffer = { shared = "240pkt" }"#
 )]
 pub struct AifoSpec {
     /// Number of ranks in the window W, from which quantiles are computed.
@@ -79,6 +80,10 @@ impl PortFactory for AifoSpec {
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> Aifo<P> {
         Aifo::new(*self, context.buffer)
+    }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports that sort packets by a rank: no qdisc reads the rank of a packet"
     }
 }
 

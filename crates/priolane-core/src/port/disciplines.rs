@@ -142,6 +142,12 @@ macro_rules! disciplines {
                     $(Self::$name(spec) => spec.reads_ranks(),)+
                 }
             }
+
+            fn without_qdisc(&self) -> &'static str {
+                match self {
+                    $(Self::$name(spec) => spec.without_qdisc(),)+
+                }
+            }
         }
 
         impl<P: QueueItem> Discipline<P> for AnyDiscipline<P> {

@@ -71,4 +71,10 @@ pub trait PortFactory: Clone + std::fmt::Debug {
     fn reads_ranks(&self) -> bool {
         false
     }
+
+    /// Returns the reason why no qdisc of Linux is such a port, for messages. Default: one that says nothing of the
+    /// kind.
+    fn without_qdisc(&self) -> &'static str {
+        "ports of this kind: no qdisc is one"
+    }
 }

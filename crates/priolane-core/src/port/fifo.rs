@@ -18,7 +18,8 @@ use crate::units::Time;
     summary = "one first-in first-out queue for all classes",
     source = "docs/assumptions.md#ports",
     provides = [ClassPause],
-    serves = "have one queue"
+    serves = "have one queue",
+    example = r#"buffer = { shared = "240pkt" }"#
 )]
 pub struct FifoSpec;
 

@@ -39,7 +39,8 @@ struct Waiting {
     requires = [Ranks],
     deploy = [RankQueues],
     serves = "serve and drop by the rank of a flow",
-    lacks = "queues that serve and drop by a rank in each packet"
+    lacks = "queues that serve and drop by a rank in each packet",
+    example = r#"buffer = { shared = "24pkt" }"#
 )]
 pub struct PFabricSpec;
 
@@ -66,6 +67,10 @@ impl PortFactory for PFabricSpec {
 
     fn reads_ranks(&self) -> bool {
         true
+    }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports that sort packets by the remaining bytes of a flow: no qdisc does"
     }
 }
 

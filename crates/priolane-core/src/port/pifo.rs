@@ -18,7 +18,8 @@ use crate::part::Part;
     source = "PIFO (SIGCOMM 2016) §2; docs/assumptions.md#switch-side",
     deploy = [RankQueues],
     serves = "sort packets by class and drop the worst",
-    lacks = "queues sorted by rank (PIFO)"
+    lacks = "queues sorted by rank (PIFO)",
+    example = r#"buffer = { shared = "240pkt" }"#
 )]
 pub struct PifoSpec;
 

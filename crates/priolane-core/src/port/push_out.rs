@@ -47,6 +47,10 @@ impl PortFactory for PushOutSpec {
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.queues, class)
     }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports where better packets push out worse ones: no qdisc does"
+    }
 }
 
 /// N queues served in strict order, 0 first, that share a buffer with push-out.

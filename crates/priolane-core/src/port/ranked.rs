@@ -50,7 +50,8 @@ impl<P> Ord for Entry<P> {
     requires = [Ranks],
     deploy = [RankQueues],
     serves = "sort packets by a rank",
-    lacks = "queues sorted by a rank in each packet"
+    lacks = "queues sorted by a rank in each packet",
+    example = r#"buffer = { shared = "240pkt" }"#
 )]
 pub struct RankedSpec;
 
@@ -77,6 +78,10 @@ impl PortFactory for RankedSpec {
 
     fn reads_ranks(&self) -> bool {
         true
+    }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports that sort packets by the remaining bytes of a flow: no qdisc does"
     }
 }
 

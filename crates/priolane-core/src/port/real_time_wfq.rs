@@ -42,6 +42,10 @@ impl PortFactory for RealTimeWfqSpec {
     fn is_pausable(&self) -> bool {
         true
     }
+
+    fn without_qdisc(&self) -> &'static str {
+        "the fair queueing of another simulator, by its clock: no qdisc does"
+    }
 }
 
 /// N queues whose packets get finish stamps in real time.

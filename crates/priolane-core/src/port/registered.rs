@@ -81,6 +81,10 @@ impl PortFactory for RegisteredSpec {
     fn reads_ranks(&self) -> bool {
         self.0.dyn_reads_ranks()
     }
+
+    fn without_qdisc(&self) -> &'static str {
+        self.0.dyn_without_qdisc()
+    }
 }
 
 /// A [`PortFactory`] whose ports queue headers.
@@ -90,6 +94,7 @@ trait DynFactory: fmt::Debug + Send + Sync {
     fn dyn_is_pausable(&self) -> bool;
     fn dyn_is_limited(&self) -> bool;
     fn dyn_reads_ranks(&self) -> bool;
+    fn dyn_without_qdisc(&self) -> &'static str;
     fn equals(&self, other: &dyn Any) -> bool;
     fn as_any(&self) -> &dyn Any;
 }
@@ -116,6 +121,10 @@ where
 
     fn dyn_reads_ranks(&self) -> bool {
         self.reads_ranks()
+    }
+
+    fn dyn_without_qdisc(&self) -> &'static str {
+        self.without_qdisc()
     }
 
     fn equals(&self, other: &dyn Any) -> bool {

@@ -31,7 +31,8 @@ use crate::units::Time;
     requires = [Ranks],
     deploy = [RankQueues],
     serves = "have {queues} strict priorities whose bounds follow ranks",
-    lacks = "queue bounds that follow the ranks of packets (SP-PIFO)"
+    lacks = "queue bounds that follow the ranks of packets (SP-PIFO)",
+    example = r#"buffer = { shared = "240pkt" }"#
 )]
 pub struct SpPifoSpec {
     /// Number of queues, 1 to 16.
@@ -62,6 +63,10 @@ impl PortFactory for SpPifoSpec {
 
     fn reads_ranks(&self) -> bool {
         true
+    }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports that sort packets by a rank: no qdisc reads the rank of a packet"
     }
 }
 

@@ -17,7 +17,8 @@ use crate::part::Part;
     summary = "strict priority: the first non-empty queue is served, never preempting a packet",
     source = "NOS2 (GLOBECOM 2019) §III-A",
     provides = [ClassPause],
-    serves = "have {queues} strict priorities"
+    serves = "have {queues} strict priorities",
+    example = r#"queues = 8, buffer = { shared = "240pkt" }"#
 )]
 pub struct StrictSpec {
     /// Number of queues, 1 to 16.

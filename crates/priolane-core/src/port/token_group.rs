@@ -103,7 +103,8 @@ pub struct UnscheduledData {
     provides = [TokenPorts],
     deploy = [TokenLimiter],
     serves = "limit the tokens of all classes together and discard old ones",
-    lacks = "ports that limit tokens: one limit over all token classes of a port, and expiry"
+    lacks = "ports that limit tokens: one limit over all token classes of a port, and expiry",
+    example = r#"buffer = { shared = "250pkt" }"#
 )]
 pub struct TokenGroupSpec {
     /// K, the number of token classes, served in strict priority.

@@ -37,7 +37,8 @@ const HEADERS_PER_DATA: u32 = 10;
     provides = [Trimming],
     deploy = [Trimming],
     serves = "trim packets to headers, headers first",
-    lacks = "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit"
+    lacks = "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit",
+    example = r#"headers = "1125pkt", buffer = { shared = "24pkt" }"#
 )]
 pub struct TrimmingSpec {
     /// Capacity of the queue of headers and control packets.
@@ -92,6 +93,10 @@ impl PortFactory for TrimmingSpec {
         };
         let spec = Self { overflow, ..*self };
         Trimming::new(spec, context.frame.trimmed_wire(), context.buffer, context.rng())
+    }
+
+    fn without_qdisc(&self) -> &'static str {
+        "ports that cut payload off (NDP): no qdisc does"
     }
 }
 

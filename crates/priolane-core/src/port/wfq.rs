@@ -34,7 +34,8 @@ use crate::part::Part;
                integers)",
     source = "Golestani, INFOCOM 1994; Aequitas (SIGCOMM 2022) §4.1",
     provides = [ClassPause],
-    serves = "have {queues} weighted queues"
+    serves = "have {queues} weighted queues",
+    example = r#"queues = 8, weights = [8, 4, 2, 1, 1, 1, 1, 1], buffer = { shared = "240pkt" }"#
 )]
 pub struct WfqKeys {
     /// Number of queues, 1 to 16.

@@ -34,7 +34,9 @@ use crate::units::{Span, Time};
     provides = [Ranks],
     deploy = [UserStack, SizesKnown],
     paths = Whole,
-    on_hosts = ["min_rto = 50ms, initial_rto = 50ms, max_rto = 50ms"]
+    on_hosts = ["min_rto = 50ms, initial_rto = 50ms, max_rto = 50ms"],
+    example = r#"min_rto = "45us", initial_rto = "45us", max_rto = "45us", dup_threshold = 1000000000"#,
+    beside = r#"host = "srpt", port = "pfabric""#
 )]
 pub struct Config {
     /// Initial window of a flow; at least one packet is sent.

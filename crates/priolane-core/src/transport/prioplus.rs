@@ -63,6 +63,7 @@ use super::window::{
 use super::{ControllerParams, ledbat, swift};
 use crate::deployment::{Deployment, Need, PathKnowledge};
 use crate::endpoint::Path;
+use crate::example::Example;
 use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
 use crate::keys::{Keys, Words};
@@ -166,6 +167,7 @@ impl Part for Config<swift::Config> {
         on_hosts: &["fluctuation = 1ms", "noise = 500us", "min_cwnd = 0.5pkt"],
         ..Deployment::NONE
     };
+    const EXAMPLE: Example = Example { keys: "priorities = 4", ..Example::NONE };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         Self::findings(self, network)
@@ -183,6 +185,7 @@ impl Part for Config<ledbat::Config> {
         on_hosts: &["fluctuation = 1ms", "noise = 500us"],
         ..Deployment::NONE
     };
+    const EXAMPLE: Example = Example { keys: "priorities = 4, min_window = 0.01", ..Example::NONE };
 
     fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         Self::findings(self, network)

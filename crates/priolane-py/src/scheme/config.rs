@@ -21,7 +21,8 @@ const COST: f64 = 2.5;
     summary = "a congestion controller that is a Python class",
     source = "docs/notebook-scheme.md",
     provides = [Ranks],
-    deploy = [CongestionModule]
+    deploy = [CongestionModule],
+    example = r#"class = "mine:Mine""#
 )]
 pub(crate) struct Config {
     /// The class.

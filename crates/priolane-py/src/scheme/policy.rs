@@ -32,7 +32,8 @@ use super::request::{Host, Report, Request};
     name = "python",
     summary = "the class that an object of a Python class returns for each flow of its host",
     source = "docs/notebook-scheme.md",
-    deploy = [Classes, UserStack]
+    deploy = [Classes, UserStack],
+    example = r#"levels = 3, class = "mine:Mine""#
 )]
 pub(crate) struct PolicyClass {
     /// Number of classes.

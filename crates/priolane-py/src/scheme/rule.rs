@@ -33,7 +33,8 @@ use super::running;
     name = "python",
     summary = "the priority that a method of a Python class returns for each flow when it starts",
     source = "docs/notebook-scheme.md",
-    deploy = [Dscp, SizesKnown]
+    deploy = [Dscp, SizesKnown],
+    example = r#"levels = 3, class = "mine:Mine""#
 )]
 pub(crate) struct RuleClass {
     /// Number of classes.

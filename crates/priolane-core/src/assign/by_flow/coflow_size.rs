@@ -17,7 +17,8 @@ use crate::part::Part;
     name = "coflow_size",
     summary = "flows of smaller coflows first, with given thresholds of coflow size",
     source = "Varys (SIGCOMM 2014) §5",
-    deploy = [Dscp, SizesKnown, Coflows]
+    deploy = [Dscp, SizesKnown, Coflows],
+    example = r#"thresholds = ["100kB", "1MB"]"#
 )]
 pub struct CoflowSize {
     /// Upper bound of the coflow size of each class except the last.

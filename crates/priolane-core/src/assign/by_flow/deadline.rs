@@ -15,7 +15,8 @@ use crate::units::Span;
     name = "deadline",
     summary = "shorter time to the deadline first, with given thresholds",
     source = "DeTail (SIGCOMM 2012), Firapam Table I",
-    deploy = [Dscp, Deadlines]
+    deploy = [Dscp, Deadlines],
+    example = r#"thresholds = ["2ms", "8ms"]"#
 )]
 pub struct Deadline {
     /// Upper bound of the time to the deadline of each class except the last.

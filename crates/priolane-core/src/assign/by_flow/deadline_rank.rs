@@ -15,7 +15,8 @@ use crate::part::Part;
     name = "deadline_rank",
     summary = "shorter time to the deadline first, split by rank among all flows",
     source = "PASE (SIGCOMM 2014)",
-    deploy = [Dscp, Deadlines]
+    deploy = [Dscp, Deadlines],
+    example = "fractions = [0.5, 0.3, 0.2]"
 )]
 pub struct DeadlineRank {
     /// Share of flows of each class, class 0 first, summing to 1.

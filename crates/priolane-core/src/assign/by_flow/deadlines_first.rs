@@ -14,7 +14,8 @@ use crate::part::Part;
     name = "deadlines_first",
     summary = "flows with a deadline first, then the others, smaller first, with given size thresholds",
     source = "Karuna (SIGCOMM 2016), Firapam Table I",
-    deploy = [Dscp, Deadlines]
+    deploy = [Dscp, Deadlines],
+    example = r#"thresholds = ["100kB"]"#
 )]
 pub struct DeadlinesFirst {
     /// Upper bound of the size of flows without a deadline, for each class except the first and last; empty for one class.

@@ -15,7 +15,8 @@ use crate::units::{PS_PER_S, Rate, Span};
     name = "demand_rate",
     summary = "larger ratio of size to time to the deadline first",
     source = "Firapam §III-C, Eq. 15",
-    deploy = [Dscp, Deadlines, SizesKnown]
+    deploy = [Dscp, Deadlines, SizesKnown],
+    example = r#"thresholds = ["1Gbps", "100Mbps"]"#
 )]
 pub struct DemandRate {
     /// Lower bound of the rate of each class except the last.

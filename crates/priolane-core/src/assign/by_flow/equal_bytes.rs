@@ -17,7 +17,8 @@ use crate::sizes::SizeDistribution;
     name = "equal_bytes",
     summary = "smaller flows first, split so that all classes carry the same number of bytes",
     source = "Homa (SIGCOMM 2018) §3.4",
-    deploy = [Dscp, SizesKnown]
+    deploy = [Dscp, SizesKnown],
+    example = "levels = 3"
 )]
 pub struct EqualBytes {
     /// Number of classes.

@@ -17,7 +17,8 @@ use crate::sizes::SizeDistribution;
     name = "flow_fraction",
     summary = "smaller flows first, split so that each class has its fraction of flows",
     source = "Firapam §V, Table II",
-    deploy = [Dscp, SizesKnown]
+    deploy = [Dscp, SizesKnown],
+    example = "fractions = [0.5, 0.3, 0.2]"
 )]
 pub struct FlowFraction {
     /// Share of flows of each class, class 0 first, summing to 1.

@@ -13,7 +13,8 @@ use crate::part::Part;
     name = "group",
     summary = "a stated class for each group of the experiment, such as a tenant",
     source = "docs/experiments.md",
-    deploy = [Dscp]
+    deploy = [Dscp],
+    example = "classes = [0, 1, 2]"
 )]
 pub struct ByGroup {
     /// The class of each group, in the order of the file; groups beyond the list have its last class.

@@ -21,7 +21,8 @@ use crate::part::Part;
     summary = "larger paid weights first, with given weight thresholds",
     source = "docs/pricing.md",
     provides = [Weights],
-    deploy = [Dscp, Prices]
+    deploy = [Dscp, Prices],
+    example = "weights = [2]"
 )]
 pub struct PaidWeight {
     /// Lower bound of the weight of each class except the last.

@@ -15,7 +15,8 @@ use crate::units::Span;
     name = "power_law",
     summary = "p = ((x - offset) / scale)^exponent + base, rounded down, larger p first",
     source = "Firapam Eqs. 6, 8",
-    deploy = [Dscp, SizesKnown]
+    deploy = [Dscp, SizesKnown],
+    example = r#"levels = 3, of = "size", scale = "100kB", exponent = -0.5"#
 )]
 pub struct PowerLaw {
     /// Number of classes N: p of N or more is class 0, below 2 the lowest.

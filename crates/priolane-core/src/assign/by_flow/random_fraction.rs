@@ -14,7 +14,8 @@ use crate::part::Part;
     name = "random_fraction",
     summary = "draws the class of each flow at random",
     source = "docs/assumptions.md#firapam-tables",
-    deploy = [Dscp]
+    deploy = [Dscp],
+    example = "fractions = [0.5, 0.3, 0.2]"
 )]
 pub struct RandomFraction {
     /// Share of flows of each class, class 0 first, summing to 1.

@@ -14,7 +14,8 @@ use crate::part::Part;
     name = "size",
     summary = "smaller flows first, with given size thresholds",
     source = "Firapam Table I",
-    deploy = [Dscp, SizesKnown]
+    deploy = [Dscp, SizesKnown],
+    example = r#"thresholds = ["100kB", "1MB"]"#
 )]
 pub struct Size {
     /// Upper bound of the size of each class except the last.

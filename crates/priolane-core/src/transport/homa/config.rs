@@ -21,7 +21,8 @@ use crate::units::Span;
     provides = [Ranks],
     findings = Self::findings,
     deploy = [KernelModule, SizesKnown],
-    paths = Whole
+    paths = Whole,
+    beside = r#"host = "own", port = "strict""#
 )]
 pub struct Config {
     /// Number of classes for unscheduled packets, from class 0 on.

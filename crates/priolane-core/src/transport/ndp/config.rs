@@ -20,7 +20,9 @@ use crate::units::{Rate, Span};
     findings = Self::findings,
     deploy = [UserStack],
     paths = Whole,
-    on_hosts = ["rto = 10ms"]
+    on_hosts = ["rto = 10ms"],
+    beside = r#"host = "own", port = "trimming""#,
+    variant = r#"pull = "by_class""#
 )]
 pub struct Config {
     /// Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9

@@ -19,7 +19,8 @@ use crate::units::Span;
     findings = Self::findings,
     deploy = [UserStack, SizesKnown],
     paths = Whole,
-    on_hosts = ["expiry = 2000", "retry = 20ms"]
+    on_hosts = ["expiry = 2000", "retry = 20ms"],
+    beside = r#"host = "own", port = "strict""#
 )]
 pub struct Config {
     /// Bandwidth-delay product in packets; auto for that of each flow's path. It sets the number of free tokens,

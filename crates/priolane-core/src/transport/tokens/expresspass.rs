@@ -16,7 +16,9 @@ use crate::transport::{Setup, TransportKeys};
     requires = [TokenPorts, TokenQueue],
     deploy = [TokenLimiter, KernelModule],
     paths = Whole,
-    on_hosts = ["min_rto = 5ms"]
+    on_hosts = ["min_rto = 5ms"],
+    example = r#"token_min = "84B", token_max = "84B""#,
+    beside = r#"host = "fifo", nic = "tokens", port = "tokens""#
 )]
 pub struct ExpressPass {
     /// The parameters of the token transport.

@@ -20,7 +20,9 @@ use crate::units::Span;
     findings = Self::findings,
     deploy = [TokenLimiter, KernelModule, SizesKnown],
     paths = Whole,
-    on_hosts = ["min_rto = 5ms"]
+    on_hosts = ["min_rto = 5ms"],
+    beside = r#"host = "fifo", nic = "tokens", port = "tokens""#,
+    variant = r#"priority = "asked", classes = 3"#
 )]
 pub struct Top {
     /// The parameters of the token transport.
