@@ -116,25 +116,47 @@ def test_its_python_twin_is_equal_to_the_bit(environment: dict[str, str], experi
         assert schemes["twin"] == schemes["vegas"] != schemes["dctcp"]
 
 
-def test_the_steps_of_the_page_make_a_crate(tmp_path: Path) -> None:
-    """docs/adding-a-scheme.md: what the steps write fits together, and the clone is found."""
+def metadata(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = ["cargo", "metadata", "--offline", "--no-deps", "--format-version=1"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_steps_of_the_page_make_a_crate_of_the_workspace(tmp_path: Path) -> None:
+    """docs/adding-a-scheme.md: what the steps write fits together, and shares what `make build` has compiled."""
     page = (ROOT / "docs" / "adding-a-scheme.md").read_text(encoding="utf-8")
     steps = page.split("## The same in a crate of its own")[1].split("```sh\n")[1].split("```")[0]
-    (tmp_path / "priolane").symlink_to(ROOT, target_is_directory=True)
+    clone = tmp_path / "priolane"
+    shutil.copytree(EXAMPLE, clone / "examples" / "own-scheme")
+    (clone / "crates").symlink_to(ROOT / "crates", target_is_directory=True)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, clone)
     subprocess.run(["bash", "-ec", steps], cwd=tmp_path, check=True)
-    mine = tmp_path / "mine"
-    paths = tomllib.loads((mine / "Cargo.toml").read_text(encoding="utf-8"))["dependencies"]
-    crates = [Path(entry["path"]) for entry in paths.values() if "path" in entry]
-    assert len(crates) == 3
-    assert all((crate / "Cargo.toml").is_file() for crate in crates)
+    mine = clone / "examples" / "own-aimd"
+    found = metadata(mine)
+    assert found.returncode == 0, found.stderr
+    workspace = json.loads(found.stdout)
+    assert workspace["target_directory"] == str(clone / "target")
+    (package,) = [package for package in workspace["packages"] if package["name"] == "own-aimd"]
+    assert package["id"] in workspace["workspace_members"]
+    assert [target["name"] for target in package["targets"]] == ["own_aimd"]
     library = (mine / "src" / "lib.rs").read_text(encoding="utf-8")
     assert "mod aimd;" in library
+    assert "fn own_aimd(" in library
     assert "register::<aimd::Aimd>" in library
     assert (mine / "src" / "aimd.rs").is_file()
+    packaging = tomllib.loads((mine / "pyproject.toml").read_text(encoding="utf-8"))
+    assert packaging["project"]["scripts"] == {"own-aimd": "own_aimd:main"}
+    assert packaging["tool"]["maturin"]["module-name"] == "own_aimd"
     experiment = tomllib.loads((mine / "experiment.toml").read_text(encoding="utf-8"))
     assert experiment["schemes"] == ["dctcp", "aimd.toml"]
     assert (mine / "aimd.toml").is_file()
     assert experiment["claim"][0]["order"][1] == "fct_p99.small.aimd"
+
+
+def test_git_leaves_out_crates_of_users() -> None:
+    for name, ignored in {"own-aimd": True, "own-scheme": False}.items():
+        asked = ["git", "check-ignore", "--quiet", "--no-index", f"examples/{name}/Cargo.toml"]
+        assert (subprocess.run(asked, cwd=ROOT, check=False).returncode == 0) == ignored, name
 
 
 def test_a_copy_may_lie_below_another_workspace(tmp_path: Path) -> None:
@@ -143,18 +165,18 @@ def test_a_copy_may_lie_below_another_workspace(tmp_path: Path) -> None:
     copy = shutil.copytree(EXAMPLE, tmp_path / "copy")
     manifest = copy / "Cargo.toml"
     text = manifest.read_text(encoding="utf-8").replace("../..", str(ROOT))
-
-    def metadata(of: str) -> subprocess.CompletedProcess[str]:
-        manifest.write_text(of, encoding="utf-8")
-        command = ["cargo", "metadata", "--offline", "--no-deps", "--format-version=1"]
-        return subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
-
-    refused = metadata(text)
-    assert "believes it's in a workspace when it's not" in refused.stderr
-    found = metadata(re.sub("^#: ", "", text, flags=re.MULTILINE))
+    manifest.write_text(text, encoding="utf-8")
+    assert "believes it's in a workspace when it's not" in metadata(copy).stderr
+    manifest.write_text(re.sub("^#: ", "", text, flags=re.MULTILINE), encoding="utf-8")
+    found = metadata(copy)
     assert found.returncode == 0, found.stderr
     assert json.loads(found.stdout)["workspace_root"] == str(copy)
-    profile = tomllib.loads(manifest.read_text(encoding="utf-8"))["profile"]["release"]
-    tree = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
-    assert profile["codegen-units"] == tree["codegen-units"]
-    assert set(profile["package"]) <= set(tree["package"])
+    profiles = tomllib.loads(manifest.read_text(encoding="utf-8"))["profile"]
+    release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
+    assert profiles["release"]["codegen-units"] == release["codegen-units"]
+    # What runs packets is compiled as in the clone; there, members without a line of their own have level 3.
+    for name, settings in profiles["release"]["package"].items():
+        there = {"opt-level": 3} | release["package"].get(name, {})
+        there.pop("debug", None)
+        assert {"opt-level": 3} | settings == there, name
+    assert set(profiles["quick"]["package"]) == set(profiles["release"]["package"])
