@@ -13,7 +13,8 @@ import factories
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.model.experiment import Options
-from priolane.report.slowest import SlowFlow, slow_flows, slowest, toml_text, trace_command
+from priolane.model.toml import inline
+from priolane.report.slowest import SlowFlow, slow_flows, slowest, trace_command
 from priolane.report.write import write_report
 from priolane.results.results import Results, load
 
@@ -108,7 +109,7 @@ def test_the_command_says_how_the_results_were_made(results: Results) -> None:
         *("--set", 'time.measure="2s"', "--reading", "late", "--quick", "--scheme=-a b", "--seed", "3"),
         *("--point", 'group.x={ rate = "7Gbps", w = [1, 2.5] }', "--flow", "12", "--page", "flow-12.html"),
     ]
-    assert toml_text('a"b\\') == '"a\\"b\\\\"'
+    assert inline('a"b\\') == '"a\\"b\\\\"'
 
 
 def test_the_command_of_a_page_traces_that_flow(

@@ -15,7 +15,8 @@ def toml_text(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return json.dumps(value)
+        # Escapes of JSON are those of TOML, but for pairs of surrogates.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     if isinstance(value, Sequence):
         return "[" + ", ".join(toml_text(item) for item in value) + "]"
     if isinstance(value, Mapping):

@@ -1,13 +1,13 @@
 """The slowest flows of each scheme, with the commands that show why: `priolane trace` plays what happened to them."""
 
 import heapq
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from priolane.figure.numbers import plain, value_text
 from priolane.model.experiment import PlannedRun
+from priolane.model.toml import inline
 from priolane.report.flow_table import FLOWS, flow_columns, positive
 from priolane.report.sentences.places import place_text
 from priolane.results.results import Results
@@ -115,7 +115,7 @@ def trace_command(results: Results, scheme: str, point: Mapping[str, Any], flow:
     changes = [word for key, value in options.sets for word in option("--set", f"{key}={value}")]
     changes += option("--reading", options.reading) if options.reading is not None else []
     changes += [f"--{options.size}"] if options.size != "default" else []
-    places = [word for key, value in point.items() for word in option("--point", f"{key}={toml_text(value)}")]
+    places = [word for key, value in point.items() for word in option("--point", f"{key}={inline(value)}")]
     return command_line(
         "priolane",
         "trace",
@@ -130,12 +130,3 @@ def trace_command(results: Results, scheme: str, point: Mapping[str, Any], flow:
         "--page",
         f"flow-{flow.flow}.html",
     )
-
-
-def toml_text(value: Any) -> str:
-    """A value of a sweep as experiment files write it."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {toml_text(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml_text, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
