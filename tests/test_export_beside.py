@@ -14,7 +14,7 @@ import namespaces
 from namespaces import Hosts
 from priolane.export.deployment import Deployment
 from priolane.export.match import Match, read_match
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 
 pytestmark = namespaces.MARKS
 
@@ -30,7 +30,7 @@ def experiment(tmp_path: Path) -> Path:
     return export_plans.write_experiment(tmp_path)
 
 
-def plan_of(experiment: Path, scheme: str, *sets: tuple[str, str]) -> Plan:
+def plan_of(experiment: Path, scheme: str, *sets: tuple[str, str]) -> ExportPlan:
     return export_plans.make(experiment, scheme, sets, named=str(experiment.parent / "ports.csv"))
 
 
@@ -158,7 +158,7 @@ def transfer(hosts: Hosts, port: int, dscp: int, *sizes: int, within: Sequence[s
     return {int(name.removeprefix("dscp")): bytes_ for name, bytes_ in found.items()}
 
 
-def load_marks(hosts: Hosts, plan: Plan, deployment: Deployment) -> None:
+def load_marks(hosts: Hosts, plan: ExportPlan, deployment: Deployment) -> None:
     text = export_plans.run("nft", plan, deployment).files["mark.nft"]
     for _ in range(2):
         assert hosts.run("nft", "-f", "-", given=text).stderr == ""

@@ -13,7 +13,7 @@ import export_plans
 from priolane import _core
 from priolane.cli import main
 from priolane.export import coverage
-from priolane.export.plan import Plan, Port
+from priolane.export.plan import ExportPlan, Port
 
 LINK = 'host_link = { rate = "10Gbps", delay = "1us" }\n'
 FABRIC = 'fabric_link = { rate = "40Gbps", delay = "1us" }\n'
@@ -111,7 +111,7 @@ def test_every_port_of_every_switch_has_a_configuration(kind: str, target: str, 
     assert any(line.startswith(counted) for line in found.findings.notes), found.findings.notes
 
 
-def plan_count(plan: Plan, role: str) -> int:
+def plan_count(plan: ExportPlan, role: str) -> int:
     return next(switch.count for switch in plan.switches if switch.role == role)
 
 

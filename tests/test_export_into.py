@@ -19,7 +19,7 @@ from priolane.cli import main
 from priolane.export import code_points
 from priolane.export.deployment import Deployment
 from priolane.export.findings import ExportedFiles
-from priolane.export.plan import Plan, Routing
+from priolane.export.plan import ExportPlan, Routing
 from priolane.export.present import read_present
 from priolane.export.sonic_check import TABLES, Device, check
 from sonic_present import Config
@@ -36,7 +36,7 @@ ROUNDS = 300
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> list[Plan]:
+def plans(tmp_path_factory: pytest.TempPathFactory) -> list[ExportPlan]:
     experiment = export_plans.write_experiment(tmp_path_factory.mktemp("plans"))
     found = []
     for scheme, sets, points in CASES:
@@ -49,7 +49,7 @@ def canonical(config: Config) -> bytes:
     return json.dumps(config, sort_keys=True, ensure_ascii=False).encode()
 
 
-def exported(config: Config, plan: Plan, folder: Path, routing: Routing = "own") -> ExportedFiles:
+def exported(config: Config, plan: ExportPlan, folder: Path, routing: Routing = "own") -> ExportedFiles:
     path = folder / "config_db.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     present = read_present(path)
@@ -113,7 +113,7 @@ def test_a_configuration_that_a_test_changes_leaves_the_next_one_as_it_was(make:
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_random_configurations_keep_what_others_have_and_the_way_back_leads_back(
-    case: int, plans: list[Plan], tmp_path: Path
+    case: int, plans: list[ExportPlan], tmp_path: Path
 ) -> None:
     plan = plans[case]
     own = [queue.dscp for queue in plan.scheme_queues]
@@ -168,7 +168,7 @@ def _assert_kept(before: Config, after: Config, own: list[int]) -> None:
 _MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE")
 
 
-def _assert_served(before: Config, after: Config, plan: Plan) -> None:
+def _assert_served(before: Config, after: Config, plan: ExportPlan) -> None:
     """The scheme's queues are its alone, in order, marked at their thresholds, and below routing protocols."""
     own = [queue.dscp for queue in plan.scheme_queues]
     for port, row in before["PORT"].items():
@@ -198,7 +198,7 @@ def _assert_served(before: Config, after: Config, plan: Plan) -> None:
             assert int(treatment(after, port, 48)["queue"]) > numbers[0]
 
 
-def test_the_difference_of_a_configuration_that_is_written_down(plans: list[Plan], tmp_path: Path) -> None:
+def test_the_difference_of_a_configuration_that_is_written_down(plans: list[ExportPlan], tmp_path: Path) -> None:
     """By hand: free are 0, 2, 4 and 5; class 0 gets 5, class 1 gets 4. Maps lead there and to group 0 already."""
     files = exported(sonic_present.written(), plans[0], tmp_path)
     paths = {each["path"]: each for each in json.loads(files.files["patch.json"])}
@@ -236,7 +236,7 @@ def _with_class(config: Config, dscp: int, traffic_class: str) -> Config:
 
 
 def test_a_code_point_of_others_is_refused_with_one_message_that_names_free_ones(
-    plans: list[Plan], tmp_path: Path
+    plans: list[ExportPlan], tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as refused:
         exported(_with_class(sonic_present.written(), 40, "3"), plans[0], tmp_path)
@@ -246,7 +246,7 @@ def test_a_code_point_of_others_is_refused_with_one_message_that_names_free_ones
     )
 
 
-def test_too_few_free_queues_are_refused_and_what_has_them_is_named(plans: list[Plan], tmp_path: Path) -> None:
+def test_too_few_free_queues_are_refused_and_what_has_them_is_named(plans: list[ExportPlan], tmp_path: Path) -> None:
     config = sonic_present.written()
     for dscp, traffic_class in ((1, "0"), (2, "2"), (3, "4")):
         _with_class(config, dscp, traffic_class)
@@ -259,7 +259,7 @@ def test_too_few_free_queues_are_refused_and_what_has_them_is_named(plans: list[
     )
 
 
-def test_routing_protocols_are_not_put_below_strict_queues_unless_told(plans: list[Plan], tmp_path: Path) -> None:
+def test_routing_protocols_are_not_put_below_strict_queues_unless_told(plans: list[ExportPlan], tmp_path: Path) -> None:
     config = sonic_present.written()
     config["QUEUE"]["Ethernet4|6"] = {"scheduler": "scheduler.0"}
     with pytest.raises(InputError, match="routing protocols \\(DSCP 48\\) are in queue 6, which is served by weight"):
@@ -268,14 +268,14 @@ def test_routing_protocols_are_not_put_below_strict_queues_unless_told(plans: li
     assert any("may wait behind" in change.error for change in allowed.findings.changed)
 
 
-def test_other_traffic_is_not_starved_by_the_last_class(plans: list[Plan], tmp_path: Path) -> None:
+def test_other_traffic_is_not_starved_by_the_last_class(plans: list[ExportPlan], tmp_path: Path) -> None:
     config = sonic_present.written()
     config["QUEUE"]["Ethernet0|1"] = {"scheduler": "scheduler.s"}
     with pytest.raises(InputError, match="DSCP 0 is in queue 1, which is strict"):
         exported(config, plans[0], tmp_path)
 
 
-def test_a_class_whose_code_point_the_switch_rewrites_is_not_free(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_class_whose_code_point_the_switch_rewrites_is_not_free(plans: list[ExportPlan], tmp_path: Path) -> None:
     config = sonic_present.written(tc_to_dscp_map="TUNNEL")
     config["TC_TO_DSCP_MAP"] = {"TUNNEL": {"5": "2"}}
     paths = {each["path"]: each for each in json.loads(exported(config, plans[0], tmp_path).files["patch.json"])}
@@ -382,7 +382,7 @@ def _bare(ports: int = 3) -> Config:
     return {"PORT": {f"Ethernet{4 * port}": {"speed": "10000", "lanes": str(port)} for port in range(ports)}}
 
 
-def test_a_switch_without_qos_gets_maps_and_queues(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_switch_without_qos_gets_maps_and_queues(plans: list[ExportPlan], tmp_path: Path) -> None:
     found = exported(_bare(), plans[0], tmp_path)
     after = applied(_bare(), found.files["patch.json"])
     own = [queue.dscp for queue in plans[0].scheme_queues]
@@ -409,7 +409,7 @@ def _with_voice(name: str = "AZ") -> Config:
     }
 
 
-def test_what_others_lose_is_listed(plans: list[Plan], tmp_path: Path) -> None:
+def test_what_others_lose_is_listed(plans: list[ExportPlan], tmp_path: Path) -> None:
     changed = [str(change) for change in exported(_with_voice(), plans[0], tmp_path).findings.changed]
     # Queue 5 is free, and above voice in queue 4: a strict class there goes before it.
     (before,) = [line for line in changed if "goes before" in line]
@@ -420,7 +420,7 @@ def test_what_others_lose_is_listed(plans: list[Plan], tmp_path: Path) -> None:
     )
 
 
-def test_a_name_with_a_line_break_stays_on_its_line(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_name_with_a_line_break_stays_on_its_line(plans: list[ExportPlan], tmp_path: Path) -> None:
     found = exported(_with_voice("AZ\nload: sudo reboot"), plans[0], tmp_path).findings
     assert all(len(line.splitlines()) == 1 for line in [*found.lines(), *found.step_lines()])
     assert any("AZ\\nload: sudo reboot" in line for line in found.lines())

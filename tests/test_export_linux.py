@@ -13,7 +13,7 @@ import export_plans
 import namespaces
 from namespaces import Hosts
 from priolane.export.deployment import Deployment
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 
 pytestmark = namespaces.MARKS
 
@@ -29,11 +29,11 @@ def experiment(tmp_path: Path) -> Path:
     return export_plans.write_experiment(tmp_path)
 
 
-def _plan(experiment: Path, scheme: str, *sets: tuple[str, str]) -> Plan:
+def _plan(experiment: Path, scheme: str, *sets: tuple[str, str]) -> ExportPlan:
     return export_plans.make(experiment, scheme, sets, named=str(experiment.parent / "ports.csv"))
 
 
-def _load_tc(hosts: Hosts, plan: Plan, name: str = "switch.sh") -> None:
+def _load_tc(hosts: Hosts, plan: ExportPlan, name: str = "switch.sh") -> None:
     text = export_plans.run("tc", plan, Deployment(qdisc="htb")).files[name]
     # The second time takes the place of the first.
     for _ in range(2):

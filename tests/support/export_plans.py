@@ -5,7 +5,7 @@ from pathlib import Path
 
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.findings import ExportedFiles
-from priolane.export.plan import Plan, Routing
+from priolane.export.plan import ExportPlan, Routing
 from priolane.export.read import read_plan
 from priolane.export.targets import export
 from priolane.model.experiment import Options
@@ -54,12 +54,12 @@ def make(
     *,
     routing: Routing = "own",
     named: str | None = None,
-) -> Plan:
+) -> ExportPlan:
     """The plan of a scheme, with keys set as by `--set`; `%s` in a key is the scheme."""
     filled = tuple((key.replace("%s", scheme), value) for key, value in sets)
     return read_plan(path, Options(sets=filled, schemes=(scheme,), seeds=1), routing=routing, named=named)
 
 
-def run(target: str, plan: Plan, deployment: Deployment | None = None) -> ExportedFiles:
+def run(target: str, plan: ExportPlan, deployment: Deployment | None = None) -> ExportedFiles:
     """The files of a plan for a target."""
     return export(target, plan, deployment or Deployment(prefixes=PREFIXES))

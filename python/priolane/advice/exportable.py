@@ -12,7 +12,7 @@ from priolane.advice.candidate import Candidate
 from priolane.advice.feasible import Feasibility
 from priolane.advice.trials import Experiment
 from priolane.export.deployment import Deployment, Headroom
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 from priolane.export.read import read_plan
 from priolane.export.targets import export
 from priolane.model.experiment import Options
@@ -61,5 +61,5 @@ def why_not(experiment: Experiment, name: str, system: str) -> str | None:
     return None
 
 
-def _headroom(plan: Plan) -> dict[int, Headroom]:
+def _headroom(plan: ExportPlan) -> dict[int, Headroom]:
     return {bps // 10**6: _HEADROOM for switch in plan.switches for bps in switch.rates}

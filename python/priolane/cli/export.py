@@ -12,7 +12,7 @@ from priolane.export import code_points, quantity
 from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import ExportedFiles
 from priolane.export.match import read_match, read_networks
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 from priolane.export.present import read_present
 from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
@@ -153,7 +153,7 @@ def execute(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _print_queues(plan: Plan) -> None:
+def _print_queues(plan: ExportPlan) -> None:
     rows = [
         [
             queue.label,
@@ -168,7 +168,7 @@ def _print_queues(plan: Plan) -> None:
     show.table(["for", "DSCP", "queue, the highest first", "served"], rows)
 
 
-def _as_json(target: str, plan: Plan, exported: ExportedFiles, written: list[Path]) -> dict[str, Any]:
+def _as_json(target: str, plan: ExportPlan, exported: ExportedFiles, written: list[Path]) -> dict[str, Any]:
     found = exported.findings
     return {
         "target": target,

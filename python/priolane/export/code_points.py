@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from priolane._core import InputError
-from priolane.export.plan import CLASS_DSCP, REST_DSCP, ROUTING_DSCP, Plan
+from priolane.export.plan import CLASS_DSCP, REST_DSCP, ROUTING_DSCP, ExportPlan
 
 _NUMBER = re.compile("[0-9]{1,2}")
 _MOST = 63
@@ -26,12 +26,12 @@ def read(text: str) -> tuple[int, ...]:
     return points
 
 
-def beside_others(plan: Plan) -> tuple[int, ...]:
+def beside_others(plan: ExportPlan) -> tuple[int, ...]:
     """A code point for each queue of the scheme where 0 stays with other traffic."""
     return tuple(sorted(CLASS_DSCP[: len(plan.scheme_queues)], reverse=True))
 
 
-def with_points(plan: Plan, points: tuple[int, ...]) -> Plan:
+def with_points(plan: ExportPlan, points: tuple[int, ...]) -> ExportPlan:
     """The plan with other code points, one for each queue of its classes, the best first.
 
     Raises `InputError` if there are more or fewer.

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from priolane._core import RunFailed
-from priolane.export.plan import Network, Plan, Switch
+from priolane.export.plan import ExportPlan, Network, Switch
 
 _MOST_NAMES = 8
 # What separates words in all languages of exports; names of ports have none of these characters.
@@ -28,7 +28,7 @@ class Coverage:
         self.switches += switch.count
         self.ports += switch.count * sum(name in words for name in names)
 
-    def line(self, plan: Plan) -> str:
+    def line(self, plan: ExportPlan) -> str:
         """The coverage, in a sentence."""
         network = plan.network
         parts: list[str] = []
@@ -43,7 +43,7 @@ class Coverage:
         covered = f"covers {' and '.join(parts)}" if parts else "covers a device, whichever it is loaded into"
         return f"{covered}; the simulated network has {_whole(network)}"
 
-    def require_whole(self, plan: Plan) -> None:
+    def require_whole(self, plan: ExportPlan) -> None:
         """Raises `RunFailed` if switches or ports are missing or counted twice.
 
         The ports of `--ports` replace those of the network.

@@ -6,10 +6,10 @@ from priolane.export import switching
 from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_DSCP, Plan
+from priolane.export.plan import ROUTING_DSCP, ExportPlan
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """dcb.sh."""
     if switching.is_refused(plan, found, "DCB"):
         return {}
@@ -42,7 +42,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return {"dcb.sh": render("dcb.j2", content | {"findings": found.lines()})}
 
 
-def _priorities(plan: Plan) -> list[tuple[int, int]]:
+def _priorities(plan: ExportPlan) -> list[tuple[int, int]]:
     """Priorities of all code points; those of routing protocols included."""
     named = [queue.dscp for queue in plan.queues if queue.dscp]
     return [(dscp, plan.level_of(dscp)) for dscp in [0, *sorted(named), *ROUTING_DSCP]]

@@ -9,7 +9,7 @@ from typing import Literal
 from priolane._core import InputError
 from priolane.export import code_points
 from priolane.export.match import Match, Network
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 from priolane.export.present import Present
 from priolane.storage.input_file import read_text_of_user
 
@@ -49,7 +49,7 @@ class Deployment:
     idle: int | None = None
     prefixes: tuple[Network, ...] = ()
 
-    def placed(self, plan: Plan, points: tuple[int, ...] | None = None) -> Plan:
+    def placed(self, plan: ExportPlan, points: tuple[int, ...] | None = None) -> ExportPlan:
         """The plan with the code points that are stated, and with the ports of the present configuration.
 
         Beside a present configuration, 0 stays with other traffic if no points are stated.

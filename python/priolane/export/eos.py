@@ -11,7 +11,7 @@ from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import Plan, Switch
+from priolane.export.plan import ExportPlan, Switch
 from priolane.export.quantity import rate_text
 
 _NAMES = "Ethernet{1}"
@@ -20,7 +20,7 @@ _QUEUES = 6
 _ALPHA_EXPONENTS = range(-6, 4)
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """eos.cfg for each kind of switch."""
     if switching.is_refused(plan, found, "EOS"):
         return {}
@@ -45,7 +45,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return render_by_role(plan, _NAMES, found, lambda switch: ("eos.cfg", _text(plan, switch, found)))
 
 
-def _text(plan: Plan, switch: Switch, found: Findings) -> str:
+def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
     marks = switching.thresholds(plan, switch, found)
     if marks:
         found.note("what EOS does above K with packets that cannot be marked is not known to us")
@@ -64,12 +64,12 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
     return render("eos.j2", content | {"findings": found.lines()})
 
 
-def _dscps(plan: Plan, level: int) -> list[int]:
+def _dscps(plan: ExportPlan, level: int) -> list[int]:
     """The code points of a level that are not the system's."""
     return [dscp for dscp in range(48) if plan.level_of(dscp) == level]
 
 
-def _alpha(plan: Plan, found: Findings) -> str | None:
+def _alpha(plan: ExportPlan, found: Findings) -> str | None:
     """Alpha of each queue as EOS writes it; `None` where EOS has none for it."""
     exponent = switching.alpha_exponent(plan, found, "EOS", "EOS", _ALPHA_EXPONENTS)
     return None if exponent is None else str(Fraction(2) ** exponent)

@@ -10,7 +10,7 @@ import jinja2
 from priolane.export import format as languages
 from priolane.export import ports
 from priolane.export.findings import Findings
-from priolane.export.plan import Plan, Switch
+from priolane.export.plan import ExportPlan, Switch
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # The language of each template that is not only a part of others.
@@ -31,7 +31,9 @@ FORMATS = {
 }
 
 
-def render_by_role(plan: Plan, rule: str, found: Findings, make: Callable[[Switch], tuple[str, str]]) -> dict[str, str]:
+def render_by_role(
+    plan: ExportPlan, rule: str, found: Findings, make: Callable[[Switch], tuple[str, str]]
+) -> dict[str, str]:
     """The file of each kind of switch, which `make` gives with its name: in a directory, if there are several kinds.
 
     Each is made twice: files carry what was found for all switches, and only the second time has it all been found.

@@ -7,14 +7,14 @@ from priolane.export import quantity, switching
 from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
-from priolane.export.plan import Host, Ladder, Plan
+from priolane.export.plan import ExportPlan, Host, Ladder
 from priolane.export.quantity import time_text
 from priolane.storage.files import ascii_json
 
 _TIMES = ("min_rto", "initial_rto", "max_rto")
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """hosts.md and hosts.json."""
     switching.refuse_unbounded(plan, found)
     if found.refusals:
@@ -39,7 +39,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": found.lines()}), **files}
 
 
-def _content(plan: Plan) -> dict[str, Any]:
+def _content(plan: ExportPlan) -> dict[str, Any]:
     host = plan.host
     codes = {number: queue.dscp for queue in plan.queues for number in queue.classes}
     return {

@@ -11,7 +11,7 @@ from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
+from priolane.export.plan import ROUTING_LEVEL, ExportPlan, Queue, Switch
 
 _NAMES = "et-0/0/{0}"
 # buffer-dynamic-threshold: 7 stands for alpha 1, each step for a factor of two.
@@ -19,7 +19,7 @@ _ALPHA_ONE = 7
 _ALPHA_EXPONENTS = range(-7, 4)
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """junos.set for each kind of switch."""
     if switching.is_refused(plan, found, "Junos"):
         return {}
@@ -48,7 +48,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return render_by_role(plan, _NAMES, found, lambda switch: ("junos.set", _text(plan, switch, found)))
 
 
-def _text(plan: Plan, switch: Switch, found: Findings) -> str:
+def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
     if plan.pause is not None:
         found.omit(
             f"xoff {plan.pause.xoff} and headroom of lossless classes: Junos has shared-buffer partitions of its own"
@@ -67,13 +67,13 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
     return render("junos.j2", content | {"findings": found.lines()})
 
 
-def _codes(plan: Plan, queue: Queue) -> list[str]:
+def _codes(plan: ExportPlan, queue: Queue) -> list[str]:
     """Code points of a queue in binary."""
     own = range(64) if plan.routing == "best" else range(48)
     return [f"{dscp:06b}" for dscp in own if plan.level_of(dscp) == queue.level]
 
 
-def _threshold(plan: Plan, found: Findings) -> int | None:
+def _threshold(plan: ExportPlan, found: Findings) -> int | None:
     """buffer-dynamic-threshold of queues; `None` where Junos has none for it."""
     exponent = switching.alpha_exponent(plan, found, "Junos", "buffer-dynamic-threshold", _ALPHA_EXPONENTS)
     return None if exponent is None else _ALPHA_ONE + exponent

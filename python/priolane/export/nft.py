@@ -9,7 +9,7 @@ from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.match import Match
-from priolane.export.plan import Ladder, Plan
+from priolane.export.plan import ExportPlan, Ladder
 
 TABLE = "inet priolane"
 _MOST_BYTES = 2**64 - 1
@@ -17,7 +17,7 @@ _MOST_BYTES = 2**64 - 1
 _COUNTS = "net.netfilter.nf_conntrack_acct"
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """mark.nft."""
     host = plan.host
     several = len(plan.scheme_queues) > 1
@@ -58,7 +58,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return {"mark.nft": render("nft.j2", content | {"findings": found.lines()})}
 
 
-def _list_classes(plan: Plan, found: Findings) -> None:
+def _list_classes(plan: ExportPlan, found: Findings) -> None:
     host = plan.host
     for name, ladder in (("assign", host.demotion), ("host", host.own_levels)):
         if ladder is not None and ladder.followed:
@@ -100,7 +100,7 @@ def _list_steps(found: Findings, *, counted: bool) -> None:
         found.do("roll back", "sysctl -p before.conf")
 
 
-def _list_bytes(plan: Plan, idle: int | None, found: Findings) -> None:
+def _list_bytes(plan: ExportPlan, idle: int | None, found: Findings) -> None:
     lasting = "a connection that stays open for many requests (RPC) is demoted for ever once it has sent enough"
     if idle is None:
         found.change("bytes are those of a connection, not of a request", f"{lasting}; --idle 1s lets it begin anew")
@@ -124,7 +124,7 @@ def _list_bytes(plan: Plan, idle: int | None, found: Findings) -> None:
     found.note("before connections begin: sysctl net.netfilter.nf_conntrack_acct=1 (export sysctl)")
 
 
-def _ranges(plan: Plan, ladder: Ladder, verdict: str, first: int = 0) -> str:
+def _ranges(plan: ExportPlan, ladder: Ladder, verdict: str, first: int = 0) -> str:
     """A map from bytes to verdicts by level; a level that no byte count reaches is left out."""
     frame = plan.frame
     ends = [math.ceil(Fraction(bytes_ * frame.mtu, frame.payload)) + frame.mtu for bytes_ in ladder.thresholds]
@@ -136,6 +136,6 @@ def _ranges(plan: Plan, ladder: Ladder, verdict: str, first: int = 0) -> str:
     return ", ".join(parts)
 
 
-def _dscp(plan: Plan, number: int) -> int:
+def _dscp(plan: ExportPlan, number: int) -> int:
     """The code point of a class; classes beyond the map have that of the last queue."""
     return next((queue.dscp for queue in plan.queues if number in queue.classes), plan.queues[-1].dscp)

@@ -11,14 +11,14 @@ from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_DSCP, Plan, Queue, Switch
+from priolane.export.plan import ROUTING_DSCP, ExportPlan, Queue, Switch
 from priolane.export.quantity import rate_text
 
 _NAMES = "Ethernet1/{1}"
 _KILO = 1_000
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """nxos.cfg for each kind of switch."""
     if switching.is_refused(plan, found, "NX-OS"):
         return {}
@@ -35,7 +35,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return render_by_role(plan, _NAMES, found, lambda switch: ("nxos.cfg", _text(plan, switch, found)))
 
 
-def _text(plan: Plan, switch: Switch, found: Findings) -> str:
+def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
     groups = _groups(plan)
     marks = {bps: _kilobytes(bytes_, found) for bps, bytes_ in switching.thresholds(plan, switch, found).items()}
     if marks:
@@ -68,7 +68,7 @@ class _Row:
         self.queue, self.group, self.dscps, self.strict = queue, group, dscps, strict
 
     @classmethod
-    def of(cls, queue: Queue, group: int, plan: Plan) -> "_Row":
+    def of(cls, queue: Queue, group: int, plan: ExportPlan) -> "_Row":
         """The row of a queue: strict levels count from 1 and end before the last queue, which is served after them."""
         dscps = "" if queue.dscp == 0 else str(queue.dscp)
         place = plan.queues.index(queue)
@@ -85,11 +85,11 @@ class _Row:
         return "c-out-8q-q-default" if self.group == 0 else f"c-out-8q-q{self.group}"
 
 
-def _routing_group(plan: Plan) -> set[int]:
+def _routing_group(plan: ExportPlan) -> set[int]:
     return {7} if plan.routing == "own" else set()
 
 
-def _groups(plan: Plan) -> list[int]:
+def _groups(plan: ExportPlan) -> list[int]:
     """NX-OS's number of each queue: strict ones are the highest and adjacent, the last is the default."""
     top = 7 - len(_routing_group(plan))
     last = len(plan.queues) - 1

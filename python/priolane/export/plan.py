@@ -3,7 +3,7 @@
 Two conventions are decided here and nowhere else:
 
     level    priolane counts queues from the best, 0; switches serve the highest number first. A queue's `level` is
-             the switches' number, its place in `Plan.queues` priolane's order.
+             the switches' number, its place in `ExportPlan.queues` priolane's order.
     DSCP     48 to 63 carry routing protocols (CS6, CS7) and belong to no class of a scheme.
 """
 
@@ -232,7 +232,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExportPlan:
     """One scheme of one experiment.
 
     `queues`, the best first. `port` is the kind of the port; `lacks` says, for each thing that only other switches

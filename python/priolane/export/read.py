@@ -11,12 +11,12 @@ from priolane.export.plan import (
     CLASS_DSCP,
     REST_DSCP,
     Buffer,
+    ExportPlan,
     Host,
     Ladder,
     Marking,
     Network,
     Pause,
-    Plan,
     Queue,
     Routing,
     Scheduler,
@@ -34,7 +34,7 @@ _READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
 _TELEMETRY = "telemetry that switches write into every packet (INT)"
 
 
-def read_plan(path: Path, options: Options, *, routing: Routing, named: str | None) -> Plan:
+def read_plan(path: Path, options: Options, *, routing: Routing, named: str | None) -> ExportPlan:
     """The plan of the one scheme of `options`; `named` are ports in place of the topology's (`ports.named`).
 
     Raises `InputError` if the file is not right, if its sweep leaves several values, or for keys that are not known.
@@ -51,7 +51,7 @@ def read_plan(path: Path, options: Options, *, routing: Routing, named: str | No
 
 def make_plan(
     merged: Mapping[str, Any], scheme: str, network: Network, switches: tuple[Switch, ...], routing: Routing
-) -> Plan:
+) -> ExportPlan:
     """The plan of a scheme of a merged experiment, for the switches of its network."""
     of = merged["scheme"][scheme]
     port, transport = of["port"], of["transport"]
@@ -61,7 +61,7 @@ def make_plan(
         lacks.append(_TELEMETRY)
     pause = _pause(port.get("pfc"))
     scheduler: Scheduler = "weighted" if kind == "wfq" else "strict"
-    return Plan(
+    return ExportPlan(
         scheme=scheme,
         paper=of.get("paper"),
         frame=_frame(merged["frame"]),

@@ -9,7 +9,7 @@ from priolane.export import ports, sonic_into, sonic_rows, switching
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_LEVEL, Plan, Switch
+from priolane.export.plan import ROUTING_LEVEL, ExportPlan, Switch
 from priolane.export.sonic_check import Device, check
 from priolane.storage.files import ascii_json
 
@@ -18,7 +18,7 @@ _NAMES = "Ethernet{0}"
 _Config = dict[str, dict[str, dict[str, str]]]
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """config_db.json for each kind of switch, or what a present configuration takes."""
     if switching.is_refused(plan, found, "SONiC"):
         return {}
@@ -45,7 +45,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     )
 
 
-def _refuse_pause(plan: Plan, deployment: Deployment, found: Findings) -> None:
+def _refuse_pause(plan: ExportPlan, deployment: Deployment, found: Findings) -> None:
     if plan.pause is None:
         return
     if deployment.headroom is None:
@@ -60,7 +60,7 @@ def _refuse_pause(plan: Plan, deployment: Deployment, found: Findings) -> None:
             found.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {deployment.cable}")
 
 
-def _config(plan: Plan, switch: Switch, deployment: Deployment, found: Findings) -> _Config:
+def _config(plan: ExportPlan, switch: Switch, deployment: Deployment, found: Findings) -> _Config:
     named = ports.by_name(switch, _NAMES)
     config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
     marks = sonic_rows.marks(plan, switch, found)
@@ -86,7 +86,7 @@ def _stated(deployment: Deployment) -> set[tuple[int, int]]:
     return {(row.xon, row.xoff) for row in (deployment.headroom or {}).values()}
 
 
-def _maps(plan: Plan) -> _Config:
+def _maps(plan: ExportPlan) -> _Config:
     levels = sorted({queue.level for queue in plan.queues} | {plan.routing_level})
     lossless = {queue.level for queue in plan.queues if queue.lossless}
     maps = {
@@ -99,7 +99,7 @@ def _maps(plan: Plan) -> _Config:
     return maps
 
 
-def _port_map(plan: Plan) -> dict[str, str]:
+def _port_map(plan: ExportPlan) -> dict[str, str]:
     row = {"dscp_to_tc_map": _MAP, "tc_to_queue_map": _MAP, "tc_to_pg_map": _MAP}
     lossless = ",".join(str(queue.level) for queue in reversed(plan.queues) if queue.lossless)
     if lossless:
@@ -113,7 +113,7 @@ def _scheduler_name(level: int) -> str:
     return f"priolane.q{level}"
 
 
-def _schedulers(plan: Plan, found: Findings) -> dict[str, dict[str, str]]:
+def _schedulers(plan: ExportPlan, found: Findings) -> dict[str, dict[str, str]]:
     weights = sonic_rows.weights(plan, found)
     rows = {
         _scheduler_name(queue.level): (
@@ -131,7 +131,7 @@ def _wred_name(marks: sonic_rows.Wred) -> str:
 
 
 def _add_buffer(
-    config: _Config, plan: Plan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Deployment, Findings]
+    config: _Config, plan: ExportPlan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Deployment, Findings]
 ) -> None:
     """Pools and profiles of a dynamic buffer; any other stays as the switch has it."""
     (switch, named), (deployment, found) = of, by
@@ -173,7 +173,9 @@ def _add_buffer(
             queues[f"{name}|{level}"] = {"profile": f"egress_{kind}_profile"}
 
 
-def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by: tuple[Deployment, Findings]) -> int:
+def _add_headroom(
+    config: _Config, plan: ExportPlan, named: list[tuple[str, int]], by: tuple[Deployment, Findings]
+) -> int:
     """Profiles and priority groups of lossless classes; returns the bytes of headroom of all ports."""
     deployment, found = by
     assert plan.pause is not None

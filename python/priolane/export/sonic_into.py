@@ -12,7 +12,7 @@ from typing import Any
 
 from priolane.export import json_patch, sonic_rows, switching
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_DSCP, ROUTING_LEVEL, Plan, Queue
+from priolane.export.plan import ROUTING_DSCP, ROUTING_LEVEL, ExportPlan, Queue
 from priolane.export.present import QUEUES, Maps, Present, Row
 from priolane.export.sonic_check import TABLES, Device, check
 from priolane.storage.files import ascii_json
@@ -38,7 +38,7 @@ class Place:
     traffic_class: str
 
 
-def export(plan: Plan, present: Present, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, present: Present, found: Findings) -> Mapping[str, str]:
     """patch.json and rollback.json."""
     if plan.pause is not None:
         found.refuse("lossless classes (PFC) need pools and headroom, which are the switch's own: not with --into")
@@ -77,11 +77,11 @@ def _tables(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: rows for name, rows in config.items() if name in TABLES}
 
 
-def _own_points(plan: Plan) -> tuple[int, ...]:
+def _own_points(plan: ExportPlan) -> tuple[int, ...]:
     return tuple(queue.dscp for queue in plan.scheme_queues)
 
 
-def _refuse_code_points(plan: Plan, present: Present, found: Findings) -> None:
+def _refuse_code_points(plan: ExportPlan, present: Present, found: Findings) -> None:
     """Refuses code points that do not go where DSCP 0 goes: they are another's."""
     own = _own_points(plan)
     taken: dict[int, str] = {}
@@ -101,7 +101,7 @@ def _refuse_code_points(plan: Plan, present: Present, found: Findings) -> None:
     found.refuse(f"code points are in use ({says}), where DSCP 0 is in another: {advice}")
 
 
-def _places(plan: Plan, present: Present, found: Findings) -> list[Place]:
+def _places(plan: ExportPlan, present: Present, found: Findings) -> list[Place]:
     """The queues and traffic classes for the scheme, the best queue the highest of those that are free everywhere."""
     own = _own_points(plan)
     used: dict[int, str] = {}
@@ -139,7 +139,7 @@ def _places(plan: Plan, present: Present, found: Findings) -> list[Place]:
     return places
 
 
-def _is_strict(plan: Plan) -> bool:
+def _is_strict(plan: ExportPlan) -> bool:
     """Whether a queue of the scheme goes before those of others: all but the last of strict ones do."""
     return plan.scheduler == "strict" and len(plan.scheme_queues) > 1
 
@@ -153,7 +153,7 @@ def _has_routing_added(present: Present, port: str, maps: Maps) -> bool:
     return not maps.are_set and present.row_of("QUEUE", port, ROUTING_LEVEL) is None
 
 
-def _refuse_starving(plan: Plan, present: Present, found: Findings) -> None:
+def _refuse_starving(plan: ExportPlan, present: Present, found: Findings) -> None:
     """Refuses strict queues above routing protocols, and a last queue that a strict one of DSCP 0 would starve."""
     for port in present.switch.ports:
         name = port.name or ""
@@ -181,7 +181,7 @@ def _refuse_starving(plan: Plan, present: Present, found: Findings) -> None:
 class _Merged:
     """The present configuration with the scheme in it, while it is made."""
 
-    def __init__(self, plan: Plan, present: Present, places: list[Place], found: Findings) -> None:
+    def __init__(self, plan: ExportPlan, present: Present, places: list[Place], found: Findings) -> None:
         self.plan, self.present, self.places, self.found = plan, present, places, found
         self.config: dict[str, Any] = copy.deepcopy(dict(present.config))
         self.copies: dict[tuple[str, str], str] = {}
@@ -274,7 +274,7 @@ class _Merged:
         rows[f"{port}|{number}"] = dict(row)
 
 
-def _omit_buffer(plan: Plan, found: Findings) -> None:
+def _omit_buffer(plan: ExportPlan, found: Findings) -> None:
     if plan.buffer.sharing == "dynamic":
         found.omit(
             f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: pools and profiles of the switch "
@@ -284,7 +284,7 @@ def _omit_buffer(plan: Plan, found: Findings) -> None:
         switching.omit_port_room(plan, found, "SONiC")
 
 
-def _say_what_others_lose(plan: Plan, present: Present, places: list[Place], found: Findings) -> None:
+def _say_what_others_lose(plan: ExportPlan, present: Present, places: list[Place], found: Findings) -> None:
     """Lists the queues of others that a strict queue of the scheme goes before, and shares by weight that shrink."""
     own = _own_points(plan)
     strict = [place for place in places[:-1] if place.queue.weight is None]
@@ -302,7 +302,7 @@ def _say_what_others_lose(plan: Plan, present: Present, places: list[Place], fou
 
 
 def _say_shares(
-    plan: Plan, present: Present, places: list[Place], port: tuple[str, Mapping[int, str]], found: Findings
+    plan: ExportPlan, present: Present, places: list[Place], port: tuple[str, Mapping[int, str]], found: Findings
 ) -> None:
     """Lists the queues of others at a port whose part by weight shrinks as queues of the scheme share with them."""
     name, others = port
@@ -323,7 +323,7 @@ def _say_shares(
             )
 
 
-def _note(plan: Plan, present: Present, places: list[Place], found: Findings) -> None:
+def _note(plan: ExportPlan, present: Present, places: list[Place], found: Findings) -> None:
     """Says what is set, and what is kept."""
     for place in places:
         found.note(

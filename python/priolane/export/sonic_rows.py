@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from priolane.export import switching
 from priolane.export.findings import Findings
-from priolane.export.plan import Plan, Queue, Switch, Watchdog
+from priolane.export.plan import ExportPlan, Queue, Switch, Watchdog
 from priolane.export.quantity import time_text
 
 _MOST_WEIGHT = 100
@@ -14,7 +14,7 @@ _TINY = 1e-9
 _PS_PER_MS = 10**9
 
 
-def weights(plan: Plan, found: Findings) -> dict[int, int]:
+def weights(plan: ExportPlan, found: Findings) -> dict[int, int]:
     """Weights of queues by level as they are, or as parts of 100 where one is above that; empty where all are
     strict."""
     queues: list[Queue] = [queue for queue in plan.queues if queue.weight is not None]
@@ -52,7 +52,7 @@ class Wred:
         return row
 
 
-def marks(plan: Plan, switch: Switch, found: Findings) -> dict[int, Wred]:
+def marks(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, Wred]:
     """The marks of a switch's queues by link rate in bits per second; empty without marking."""
     marking = plan.marking
     if marking is None:

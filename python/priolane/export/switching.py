@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from priolane.export.findings import Findings
-from priolane.export.plan import Plan, Switch
+from priolane.export.plan import ExportPlan, Switch
 from priolane.export.quantity import rate_text
 
 QUEUES = 8
@@ -14,7 +14,7 @@ _CELLS = (
 )
 
 
-def is_refused(plan: Plan, found: Findings, target: str) -> bool:
+def is_refused(plan: ExportPlan, found: Findings, target: str) -> bool:
     """Refuses what no switch port has, and lists keys that are not known; whether there is no use in going on."""
     for what in plan.lacks:
         found.refuse(f"{target} has no {what}")
@@ -28,13 +28,13 @@ def is_refused(plan: Plan, found: Findings, target: str) -> bool:
     return bool(found.refusals)
 
 
-def refuse_unbounded(plan: Plan, found: Findings) -> None:
+def refuse_unbounded(plan: ExportPlan, found: Findings) -> None:
     """Refuses buffers without a limit."""
     if plan.buffer.sharing == "unbounded":
         found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
 
 
-def refuse_queues(plan: Plan, found: Findings, most: int = QUEUES) -> None:
+def refuse_queues(plan: ExportPlan, found: Findings, most: int = QUEUES) -> None:
     """Refuses more queues than a port has."""
     if plan.queue_count <= most:
         return
@@ -45,7 +45,7 @@ def refuse_queues(plan: Plan, found: Findings, most: int = QUEUES) -> None:
     found.refuse(f"{len(plan.queues)} queues{own} need {plan.queue_count}, a port has {most}: {', '.join(cures)}")
 
 
-def refuse_marking_per_port(plan: Plan, found: Findings, target: str) -> None:
+def refuse_marking_per_port(plan: ExportPlan, found: Findings, target: str) -> None:
     """Refuses thresholds that count all queues of a port, where there are several."""
     if plan.marking is not None and not plan.marking.per_queue and len(plan.scheme_queues) > 1:
         key = f"scheme.{plan.scheme}.port.ecn.per"
@@ -55,7 +55,7 @@ def refuse_marking_per_port(plan: Plan, found: Findings, target: str) -> None:
         )
 
 
-def note_queues(plan: Plan, found: Findings) -> None:
+def note_queues(plan: ExportPlan, found: Findings) -> None:
     """Says what queues it takes and where other traffic goes."""
     queues = "1 queue" if len(plan.queues) == 1 else f"{len(plan.queues)} queues"
     if plan.routing == "own":
@@ -77,7 +77,7 @@ def note_hosts(found: Findings) -> None:
     found.note("hosts are not in here: export nft, sysctl, tc and hosts")
 
 
-def thresholds(plan: Plan, switch: Switch, found: Findings) -> dict[int, int]:
+def thresholds(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, int]:
     """Marking thresholds of a switch in bytes that it counts, by rate; empty without marking."""
     if plan.marking is None:
         return {}
@@ -86,12 +86,12 @@ def thresholds(plan: Plan, switch: Switch, found: Findings) -> dict[int, int]:
     return {bps: plan.marking.threshold(bps).limit.stored(plan.frame) for bps in switch.rates}
 
 
-def note_cells(plan: Plan, found: Findings) -> None:
+def note_cells(plan: ExportPlan, found: Findings) -> None:
     """Says that chips count cells where thresholds are bytes."""
     found.note(_CELLS.format(stored=plan.frame.stored))
 
 
-def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
+def change_proportions(plan: ExportPlan, switch: Switch, found: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none, and a probability that the target lacks."""
     if plan.marking is None:
         return
@@ -102,7 +102,7 @@ def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
     change_derived(plan, switch, found)
 
 
-def change_derived(plan: Plan, switch: Switch, found: Findings) -> None:
+def change_derived(plan: ExportPlan, switch: Switch, found: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none."""
     if plan.marking is None:
         return
@@ -137,7 +137,7 @@ def percents(weights: list[int], found: Findings, target: str) -> list[int]:
     return shares
 
 
-def weighted_shares(plan: Plan, found: Findings, target: str) -> dict[int, int]:
+def weighted_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:
     """Parts of a hundred by level; empty under strict priority."""
     if plan.scheduler == "strict":
         return {}
@@ -145,12 +145,12 @@ def weighted_shares(plan: Plan, found: Findings, target: str) -> dict[int, int]:
     return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
 
 
-def remaining_shares(plan: Plan, found: Findings, target: str) -> dict[int, int]:
+def remaining_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:
     """Parts of a hundred of what strict queues leave, by level."""
     return weighted_shares(plan, found, target) or {plan.queues[-1].level: 100}
 
 
-def alpha_exponent(plan: Plan, found: Findings, target: str, setting: str, exponents: range) -> int | None:
+def alpha_exponent(plan: ExportPlan, found: Findings, target: str, setting: str, exponents: range) -> int | None:
     """The exponent of alpha as a power of two, for a target that shares the memory of the switch.
 
     `None`, and listed, where the buffer is not dynamic or the target's `setting` has no such power.
@@ -167,7 +167,7 @@ def alpha_exponent(plan: Plan, found: Findings, target: str, setting: str, expon
     return exponent
 
 
-def omit_port_room(plan: Plan, found: Findings, target: str) -> None:
+def omit_port_room(plan: ExportPlan, found: Findings, target: str) -> None:
     """Lists room that is stated for a port or a queue, where the target has no such limit."""
     buffer = plan.buffer
     if buffer.sharing not in ("port", "queue") or buffer.limit is None:

@@ -15,7 +15,7 @@ from priolane.export import quantity, switching
 from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 
 _US, _MS, _S = 10**6, 10**9, 10**12
 _DCTCP_ALPHA = 1024
@@ -34,7 +34,7 @@ class _Settings:
     metrics: dict[str, int | str] = field(default_factory=dict)
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """routes.sh, sysctl.conf where something is the whole host's, and modprobe.conf with options of a module."""
     host = plan.host
     if host.congestion_control is None:
@@ -83,7 +83,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return files
 
 
-def _note_ecn(plan: Plan, found: Findings) -> None:
+def _note_ecn(plan: ExportPlan, found: Findings) -> None:
     """Routes with DCTCP ask for ECN by themselves, in both directions."""
     if plan.host.congestion_control != "dctcp":
         return
@@ -95,7 +95,7 @@ def _note_ecn(plan: Plan, found: Findings) -> None:
         )
 
 
-def _set_marking(plan: Plan, values: _Settings, found: Findings) -> None:
+def _set_marking(plan: ExportPlan, values: _Settings, found: Findings) -> None:
     host = plan.host
     per_flow = host.nic.get("per_flow_limit")
     room = quantity.limit(per_flow) if per_flow is not None else None

@@ -9,7 +9,7 @@ from priolane.export import dcb, eos, hosts, junos, nft, nxos, sonic, sysctl, tc
 from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.findings import ExportedFiles, Findings
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 from priolane.storage.written_files import noted, write_files
 from priolane.text.printable import printable_line
 
@@ -21,7 +21,7 @@ class Target:
     """A target, the function that makes its files, and the names that these may have."""
 
     about: str
-    export: Callable[[Plan, Deployment, Findings], Mapping[str, str]]
+    export: Callable[[ExportPlan, Deployment, Findings], Mapping[str, str]]
     names: frozenset[str]
 
 
@@ -40,7 +40,7 @@ TARGETS = {
 }
 
 
-def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = False) -> ExportedFiles:
+def export(target: str, plan: ExportPlan, deployment: Deployment, *, strict: bool = False) -> ExportedFiles:
     """The files of a plan for a target.
 
     Raises `InputError` with a line for each reason why there is none; with `strict`, for each thing that would not be

@@ -13,7 +13,7 @@ from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment, Qdisc
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
-from priolane.export.plan import Buffer, Plan, Switch
+from priolane.export.plan import Buffer, ExportPlan, Switch
 from priolane.export.quantity import Limit
 
 HANDLE = "7072"
@@ -53,7 +53,7 @@ class Line:
         return max(1, math.ceil(self.mark / self.avpkt))
 
 
-def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """switch.sh for each kind of switch, host.sh for hosts."""
     if switching.is_refused(plan, found, "Linux"):
         return {}
@@ -76,7 +76,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     return files | ({"host.sh": host} if host else {})
 
 
-def _refuse(plan: Plan, qdisc: Qdisc, found: Findings) -> None:
+def _refuse(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> None:
     if plan.pause is not None:
         found.refuse("lossless classes (PFC): qdiscs have none; a switch ASIC does, export dcb for its driver")
     if qdisc == "ets":
@@ -87,7 +87,7 @@ def _refuse(plan: Plan, qdisc: Qdisc, found: Findings) -> None:
         found.refuse(f"the port {name}: Linux has names of at most 15 bytes without `/` and `:`")
 
 
-def _switch(plan: Plan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
+def _switch(plan: ExportPlan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
     """The script of a switch: a function for a port, and a call for each."""
     named = ports.by_name(switch, _NAMES)
     switching.change_proportions(plan, switch, found)
@@ -96,7 +96,7 @@ def _switch(plan: Plan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
     return _script(plan, qdisc, found, {"lines": lines, "what": f"ports of {kind_line(switch)}"})
 
 
-def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) -> str:
+def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) -> str:
     marked = plan.marking is not None
     if qdisc == "htb":
         if marked:
@@ -126,12 +126,12 @@ def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) 
     )
 
 
-def _line(plan: Plan, device: str | None, bps: int) -> Line:
+def _line(plan: ExportPlan, device: str | None, bps: int) -> Line:
     mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
     return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), avpkt=plan.frame.linux)
 
 
-def _room(plan: Plan, bps: int) -> int:
+def _room(plan: ExportPlan, bps: int) -> int:
     """Bytes of a queue at a rate."""
     buffer = plan.buffer
     if buffer.sharing == "dynamic":
@@ -140,7 +140,7 @@ def _room(plan: Plan, bps: int) -> int:
     return _ENDLESS if limit is None else limit.linux(plan.frame)
 
 
-def _list_room(plan: Plan, found: Findings) -> None:
+def _list_room(plan: ExportPlan, found: Findings) -> None:
     queues, buffer = len(plan.queues), plan.buffer
     if buffer.sharing == "dynamic":
         found.change(
@@ -154,7 +154,7 @@ def _list_room(plan: Plan, found: Findings) -> None:
         )
 
 
-def _host(plan: Plan, qdisc: Qdisc, found: Findings) -> str | None:
+def _host(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str | None:
     """The script of a host's transmit queue; `None` where the scheme has none that Linux has."""
     host = plan.host
     kind = host.nic.get("queue", "port")
@@ -181,7 +181,7 @@ def _host(plan: Plan, qdisc: Qdisc, found: Findings) -> str | None:
     return None
 
 
-def _host_as_ports(plan: Plan, qdisc: Qdisc, found: Findings) -> str:
+def _host_as_ports(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str:
     """A transmit queue of the kind of the switch ports, with room and marks of its own."""
     ecn = plan.host.nic.get("ecn") or None
     marking = None
@@ -194,7 +194,7 @@ def _host_as_ports(plan: Plan, qdisc: Qdisc, found: Findings) -> str:
     return _script(of_host, qdisc, found, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
 
 
-def _levels(plan: Plan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> str:
+def _levels(plan: ExportPlan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> str:
     ladder = plan.host.own_levels
     assert ladder is not None
     if limit is not None and ladder.levels > 1:
@@ -207,7 +207,7 @@ def _levels(plan: Plan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> s
     return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": found.lines()})
 
 
-def _own_queue(plan: Plan, qdisc: str, limit: Limit | None, found: Findings) -> str:
+def _own_queue(plan: ExportPlan, qdisc: str, limit: Limit | None, found: Findings) -> str:
     packets = None
     if qdisc == "pfifo":
         if limit is None:
