@@ -5,6 +5,7 @@ use priolane_core::assign::{EqualSplit, Opt2, Solver};
 use priolane_core::endpoint::ThresholdSet;
 use priolane_core::units::Time;
 use priolane_testkit::made_up::EXPERIMENT;
+use priolane_testkit::one_switch;
 
 use super::*;
 use crate::experiment::Seeds;
@@ -180,7 +181,8 @@ fn the_flow_list_of_a_point_and_seed_is_the_same_for_all_schemes() {
     assert_ne!(flows(0), flows(2));
 }
 
-const SHIFT: &str = r#"
+const SHIFT: &str = one_switch!(
+    r#"
 title = "A shift"
 schemes = ["steady", "following"]
 time = { measure = "20ms" }
@@ -193,11 +195,9 @@ base = "nos2"
 assign.thresholds.from = "before"
 assign.controller = { period = "1ms", delay = "100us", bounds = ["10kB", "30MB"], report_loss = 0.1 }
 host.thresholds = { solver = "equal_split", from = "local", bytes = ["1kB", "2kB", "3kB", "4kB", "5kB", "6kB", "7kB"] }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "before"
 hosts = "*"
 app = "poisson"
@@ -211,7 +211,8 @@ app = "poisson"
 sizes = "imc10"
 load = { of = "host", counts = "payload", value = 0.5 }
 active = { from = "10ms" }
-"#;
+"#
+);
 
 #[test]
 fn a_group_starts_flows_while_it_is_active() {

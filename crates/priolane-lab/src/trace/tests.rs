@@ -5,6 +5,7 @@ use super::*;
 use crate::execute::{Settings, execute};
 use priolane_results::cell::{Cell, View};
 use priolane_results::{RecordBatch, tables};
+use priolane_testkit::one_switch;
 
 mod chosen;
 mod network;
@@ -13,16 +14,15 @@ mod parsed;
 use parsed::{Packet, parse};
 
 /// Three hosts on one switch, 10 Gbps, 1 us; three flows, 1 us apart; no handshake in `dctcp`.
-const EXPERIMENT: &str = r#"
+const EXPERIMENT: &str = one_switch!(
+    r#"
 title = "Three flows"
 schemes = ["dctcp", "newreno"]
 time = { flows = 3 }
 seeds = 2
-[topology]
-kind = "single_switch"
-hosts = 3
-host_link = { rate = "10Gbps", delay = "1us" }
-[host]
+"#,
+    3,
+    r#"[host]
 send_jitter = "0ns"
 [[group]]
 name = "list"
@@ -36,7 +36,8 @@ port = { kind = "strict", queues = 3 }
 port = { kind = "strict", queues = 3 }
 [sweep]
 "topology.host_link.delay" = ["1us", "5us"]
-"#;
+"#
+);
 
 /// Two full packets and 100 B from host 0 to host 1; then 300 packets each from 2 to 1 and from 0 to 1.
 const FLOWS: &str = "start_ns,src,dst,bytes,class\n5000,0,1,3020,2\n40000,2,1,438000,0\n40000,0,1,438000,0\n";

@@ -14,6 +14,7 @@ use priolane_core::scheme;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_source::InputError;
+use priolane_testkit::one_switch;
 
 mod rule;
 
@@ -48,15 +49,14 @@ impl OfKind for Twin {
 const CODE: u64 = 0x5eed;
 
 /// Four hosts send to a fifth in three classes, and a queue holds 12 packets and marks above 10.
-const EXPERIMENT: &str = r#"
+const EXPERIMENT: &str = one_switch!(
+    r#"
 title = "Twins"
 schemes = ["wfq", "twin"]
 time = { flows = 4, limit = "1s" }
-[topology]
-kind = "single_switch"
-hosts = 5
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    5,
+    r#"[[group]]
 name = "all"
 hosts = 5
 app = "flows"
@@ -78,7 +78,8 @@ assign = { kind = "none" }
 map = { class = [0, 1, 2] }
 nic = { port = { kind = "twin", queues = 3, first = 8, buffer = "unbounded" } }
 port = { kind = "twin", queues = 3, first = 8, buffer = { per_queue = "12pkt" }, ecn = { per = "queue", at = { "10Gbps" = "10pkt" } } }
-"#;
+"#
+);
 
 fn planned(text: &str) -> Result<Plan, InputError> {
     static REGISTERED: Once = Once::new();

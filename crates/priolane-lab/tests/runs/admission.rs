@@ -13,15 +13,15 @@ use priolane_lab::plan::{self, Options, Plan, ResolvedRun};
 use priolane_results::record::RunRecord;
 use priolane_sim::scenario::Nic;
 use priolane_source::InputError;
+use priolane_testkit::one_switch;
 
-const FILE: &str = r#"title = "Three classes"
+const FILE: &str = one_switch!(
+    r#"title = "Three classes"
 schemes = ["firapam"]
 time = { warmup = "1ms", measure = "4ms" }
-[topology]
-kind = "single_switch"
-hosts = 5
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    5,
+    r#"[[group]]
 name = "all"
 hosts = "*"
 app = "poisson"
@@ -32,7 +32,8 @@ deadline = [{ share = 0.5, within = "40us" }, { share = 0.25, within = "20ms" },
 classes = { high = { asked = 0 }, given_high = { given = 0 } }
 [scheme.firapam]
 assign = { kind = "random_fraction", fractions = [0.5, 0.25, 0.25] }
-"#;
+"#
+);
 
 fn planned(text: &str) -> Result<Plan, InputError> {
     plan::from_text("x.toml", text, Path::new("."), &Options::default())

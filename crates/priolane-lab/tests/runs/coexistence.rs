@@ -2,19 +2,19 @@
 
 use priolane_lab::execute::Settings;
 use priolane_results::summary::Summary;
+use priolane_testkit::one_switch;
 
 use crate::bad_input::{expect, planned};
 use crate::executed;
 
 /// Two pairs of hosts at one switch that share no port.
-const APART: &str = r#"title = "Two pairs that share no port"
+const APART: &str = one_switch!(
+    r#"title = "Two pairs that share no port"
 schemes = ["mixed"]
 time = { flows = 6 }
-[topology]
-kind = "single_switch"
-hosts = 8
-host_link = { rate = "10Gbps", delay = "1us" }
-[metrics]
+"#,
+    8,
+    r#"[metrics]
 classes = { first = { group = "first" }, second = { group = "second" } }
 [[group]]
 name = "first"
@@ -41,7 +41,8 @@ host = { kind = "fifo" }
 nic = { queue = "fifo", limit = "240pkt", per_flow_limit = "8pkt" }
 port = { kind = "fifo", buffer = { shared = "60pkt" }, ecn = { per = "port", at = { "10Gbps" = "20pkt" } } }
 transport = OWN
-"#;
+"#
+);
 
 fn verified() -> Settings {
     Settings { verify: true, ..Settings::default() }
@@ -166,15 +167,14 @@ fn cubic_and_newreno_divide_a_short_path_equally() {
 #[test]
 fn hosts_take_turns_over_flows_and_not_over_transports() {
     // One host sends three flows of one transport and one of another, to four hosts: its own link is the bottleneck.
-    let text = r#"title = "Four flows of one host"
+    let text = one_switch!(
+        r#"title = "Four flows of one host"
 schemes = ["mixed"]
 rates_every = "5ms"
 time = { warmup = "5ms", measure = "20ms" }
-[topology]
-kind = "single_switch"
-hosts = 5
-host_link = { rate = "10Gbps", delay = "1us" }
-[metrics]
+"#,
+        5,
+        r#"[metrics]
 classes = { first = { group = "first" }, second = { group = "second" } }
 [[group]]
 name = "first"
@@ -192,7 +192,8 @@ base = "dctcp"
 host = { kind = "round_robin" }
 nic = "pull"
 transport = { kind = "dctcp", max_window = "64kB" }
-"#;
+"#
+    );
     let [of_three, of_one] = rates(text);
     assert!((of_three / of_one - 1.0).abs() < 0.01, "{of_three} and {of_one}");
 }

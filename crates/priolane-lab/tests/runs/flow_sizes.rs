@@ -5,17 +5,17 @@ use std::path::Path;
 use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::verdict;
+use priolane_testkit::one_switch;
 
 use crate::executed;
 
-const FLOWS: &str = r#"title = "Sizes"
+const FLOWS: &str = one_switch!(
+    r#"title = "Sizes"
 schemes = ["dctcp"]
 time = { measure = "1ms", drain = false }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "small"
 hosts = "0-1"
 app = "flows"
@@ -42,7 +42,8 @@ metrics = ["size.all", "size.small", "size.none", "flow_share.least", "flow_shar
 title = "Distribution"
 kind = "cdf"
 metrics = ["size.small"]
-"#;
+"#
+);
 
 #[test]
 fn sizes_are_means_and_distributions_of_payload_and_shares_are_of_the_class_that_they_are_over() {

@@ -7,17 +7,17 @@ use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::record::RunRecord;
 use priolane_source::InputError;
+use priolane_testkit::one_switch;
 
 use crate::executed;
 
-const FILE: &str = r#"title = "Lanes"
+const FILE: &str = one_switch!(
+    r#"title = "Lanes"
 schemes = ["lanes"]
 time = { warmup = "0s", measure = "12ms" }
-[topology]
-kind = "single_switch"
-hosts = 5
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    5,
+    r#"[[group]]
 name = "all"
 hosts = "*"
 app = "poisson"
@@ -25,7 +25,8 @@ sizes = { csv = "facebook_hadoop", interpolation = "linear", scale_to_mean = "40
 load = { of = "host", counts = "payload", value = 0.4 }
 deadline = [{ share = 0.5, within = "60us" }, { share = 0.5, within = "20ms" }]
 [scheme.lanes]
-"#;
+"#
+);
 
 const TOP: &str = r#"base = "top"
 transport = { kind = "top", priority = "asked", classes = 3 }

@@ -10,6 +10,7 @@ use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::SHIPPED;
 use priolane_lab::verdict;
 use priolane_results::record::RunRecord;
+use priolane_testkit::one_switch;
 
 /// The records of all runs of an experiment, on both engines; `folder` has the files that it names.
 fn records(folder: &Path, text: &str) -> Vec<RunRecord> {
@@ -191,14 +192,13 @@ fn no_scheme_is_below_the_bound_on_any_paths() {
 }
 
 /// Two flows of 10 MB and one of 2 MB to one host, 9 ms later.
-const THREE: &str = r#"title = "The end of a long flow that waits passes for a short one"
+const THREE: &str = one_switch!(
+    r#"title = "The end of a long flow that waits passes for a short one"
 schemes = ["srpt_ranked", "homa", "pfabric", "srpt"]
 time = { flows = 3, limit = "200ms" }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "pool"
 hosts = 1
 app = "flows"
@@ -213,7 +213,8 @@ classes = { two = { below = "5MB" } }
 title = "Mean completion time over the bound"
 kind = "bar"
 metrics = ["fct_bound.all", "fct_over_bound.two"]
-"#;
+"#
+);
 
 #[test]
 fn three_flows_by_hand() {
@@ -253,14 +254,13 @@ fn three_flows_by_hand() {
 fn the_bound_is_met_on_one_line_that_is_interrupted_between_packets() {
     // Ten packets, then two as the third of them ends, then one as the last but two of the first end: each is served at once.
     // The host chooses at an instant before a flow that starts at it is known: starts are 1 ps earlier.
-    let text = r#"title = "One line"
+    let text = one_switch!(
+        r#"title = "One line"
 schemes = ["srpt"]
 time = { flows = 3, limit = "10ms" }
-[topology]
-kind = "single_switch"
-hosts = 2
-host_link = { rate = "10Gbps", delay = "1us" }
-[host]
+"#,
+        2,
+        r#"[host]
 send_jitter = "0ns"
 [[group]]
 name = "pool"
@@ -271,7 +271,8 @@ list = [
   { src = 0, dst = 1, size = "2920B", start = "3691199ps" },
   { src = 0, dst = 1, size = "1460B", start = "12303999ps" },
 ]
-"#;
+"#
+    );
     let folder = tempfile::tempdir().unwrap();
     let all = records(folder.path(), text)[0].summary["all"];
     // 13 packets; the last two of the first flow come after all others: 13 + 2 + 1 packets of 1230.4 ns and three times the way

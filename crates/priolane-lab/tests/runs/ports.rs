@@ -7,16 +7,16 @@ use priolane_sim::outcome::{Outcome, PacketCount};
 use priolane_sim::scenario::{Awaited, Nic, Scenario, ScenarioSpec, Stop};
 use priolane_source::InputError;
 use priolane_testkit::engines::agreed;
+use priolane_testkit::one_switch;
 
 /// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
-const EXPERIMENT: &str = r#"title = "Three classes"
+const EXPERIMENT: &str = one_switch!(
+    r#"title = "Three classes"
 schemes = ["own.toml"]
 time = { flows = 3, limit = "2ms" }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "all"
 hosts = 4
 app = "flows"
@@ -25,7 +25,8 @@ list = [
   { src = 1, dst = 3, size = "4MB", start = "0ns", class = 1 },
   { src = 2, dst = 3, size = "4MB", start = "0ns", class = 2 },
 ]
-"#;
+"#
+);
 
 fn planned(port: &str) -> Result<Plan, InputError> {
     let folder = tempfile::tempdir().unwrap();

@@ -2,18 +2,18 @@
 
 use priolane_lab::execute::Settings;
 use priolane_results::record::RunRecord;
+use priolane_testkit::one_switch;
 
 use crate::executed;
 
 /// Two senders share the line of one receiver; the short flow starts when 1 MB of the long one is under way.
-const EXPERIMENT: &str = r#"title = "A short flow behind a long one"
+const EXPERIMENT: &str = one_switch!(
+    r#"title = "A short flow behind a long one"
 schemes = ["srpt_ranked", "fifo", "ranked_dctcp"]
 time = { flows = 3 }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "all"
 hosts = 4
 app = "flows"
@@ -28,7 +28,8 @@ port = { kind = "fifo" }
 [scheme.ranked_dctcp]
 base = "dctcp"
 port = { kind = "ranked" }
-"#;
+"#
+);
 
 /// Slowdown of the one flow below 100 kB under each scheme, both engines agreeing.
 fn slowdowns() -> Vec<(String, f64)> {

@@ -11,16 +11,16 @@ use priolane_results::rows::Table;
 use priolane_results::series::SeriesRow;
 use priolane_results::tables;
 use priolane_source::InputError;
+use priolane_testkit::one_switch;
 
-const FILE: &str = r#"title = "Required"
+const FILE: &str = one_switch!(
+    r#"title = "Required"
 schemes = ["firapam"]
 time = { warmup = "0s", measure = "20ms" }
 admission_every = "1ms"
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "all"
 hosts = "0-2"
 to = "sink"
@@ -37,7 +37,8 @@ list = [{ src = 3, dst = 0, size = "1B", start = "0ns" }]
 classes = { high = { asked = 0 }, small = { below = "10kB" } }
 [scheme.firapam]
 assign = { kind = "deadline_rank", fractions = [0.5, 0.25, 0.25] }
-"#;
+"#
+);
 
 fn planned(text: &str) -> Result<Plan, InputError> {
     plan::from_text("x.toml", text, Path::new("."), &Options::default())

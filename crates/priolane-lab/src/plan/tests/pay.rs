@@ -3,6 +3,7 @@
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::scenario::VmPricing;
+use priolane_testkit::one_switch;
 use serde_json::Value as Json;
 
 use super::*;
@@ -210,15 +211,14 @@ fn a_transport_that_ignores_weights_is_refused_for_a_change_in_mid_life_too() {
 }
 
 /// A fifth of the load pays for w = 2, in a group of its own.
-const PRIVILEGE: &str = r#"
+const PRIVILEGE: &str = one_switch!(
+    r#"
 title = "Price and priority on one flow list"
 schemes = ["paccp", "strict", "plain"]
 time = { flows = 400 }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
+"#,
+    4,
+    r#"[[group]]
 name = "payer"
 hosts = "*"
 w = 2
@@ -238,7 +238,8 @@ port = { kind = "strict", queues = 2 }
 [scheme.plain]
 base = "dctcp"
 pay = "ignored"
-"#;
+"#
+);
 
 #[test]
 fn each_scheme_reads_what_one_flow_list_pays_for_in_its_own_way() {
