@@ -96,7 +96,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         let sender = &mut *sending.flow;
         let level = sender.host_level(plan, config);
         scheduler.pass(sender.candidate(sending.slot, level));
-        Some(transmit(sending, plan, (*host, cx), config, scheduler))
+        Some(transmit(sending, plan, *host, cx, config, scheduler))
     }
 }
 

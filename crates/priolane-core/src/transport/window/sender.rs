@@ -87,13 +87,13 @@ impl Promotion {
 
 /// A segment that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Plan {
+pub(super) struct PlannedSegment {
     pub(super) offset: Offset,
     pub(super) len: NonZeroU16,
     pub(super) transmission: Transmission,
 }
 
-impl Plan {
+impl PlannedSegment {
     /// Creates the segment of `len` bytes at `offset`; `None` if `len` is 0.
     #[inline]
     fn new(offset: u64, len: u16, transmission: Transmission) -> Option<Self> {
@@ -162,7 +162,7 @@ pub(super) struct Sender<C> {
     /// Limits besides the window; always `SendPermission::Open` for controllers without a gate.
     pub(super) gate: SendPermission,
     /// The segment that may be sent now, as of the last state change.
-    pub(super) planned: Option<Plan>,
+    pub(super) planned: Option<PlannedSegment>,
     pub(super) sent: SendCounters,
     pub(super) classes: Classes,
     promotion: Promotion,
@@ -360,7 +360,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Returns the segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).
     // Inlined as measured: the open state needs few registers, and a call would save all of them.
     #[inline(always)]
-    pub(super) fn plan(&self, config: &Config) -> Option<Plan> {
+    pub(super) fn plan(&self, config: &Config) -> Option<PlannedSegment> {
         if config.queue_limit.is_some_and(|limit| self.queued >= limit) {
             return None;
         }
@@ -378,7 +378,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     #[inline(never)]
-    fn plan_in_recovery(&self, recovery: &Recovery, config: &Config) -> Option<Plan> {
+    fn plan_in_recovery(&self, recovery: &Recovery, config: &Config) -> Option<PlannedSegment> {
         if recovery.lost_left == 0 {
             return self.new_data(config).filter(|&plan| self.fits(plan, config));
         }
@@ -388,25 +388,25 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns whether the window has room for a segment.
     #[inline(always)]
-    fn fits(&self, plan: Plan, config: &Config) -> bool {
+    fn fits(&self, plan: PlannedSegment, config: &Config) -> bool {
         let pipe = self.pipe();
         pipe == 0 || pipe + plan.bytes() <= self.window(config)
     }
 
     /// Returns the next segment of new data, if any is left; `next` is a segment boundary or the end.
     #[inline(always)]
-    fn new_data(&self, config: &Config) -> Option<Plan> {
+    fn new_data(&self, config: &Config) -> Option<PlannedSegment> {
         let left = self.next_transition_offset().saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
-        Plan::new(self.next, len, Transmission::First)
+        PlannedSegment::new(self.next, len, Transmission::First)
     }
 
-    fn hole(&self, recovery: &Recovery, config: &Config) -> Option<Plan> {
+    fn hole(&self, recovery: &Recovery, config: &Config) -> Option<PlannedSegment> {
         let offset = self.sacked.next_gap(recovery.rexmit_next);
         let (_, bytes) = self.flow_at(offset);
         let left = self.next.min(bytes.end).saturating_sub(offset);
         let len = segment_len(offset - bytes.start, config.frame.mss(), left);
-        Plan::new(offset, len, Transmission::Again)
+        PlannedSegment::new(offset, len, Transmission::Again)
     }
 
     /// Plans the next packet of the flow at `slot` after a state change. If the flow may send, it is offered to the
@@ -439,7 +439,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns the level of `plan` inside the host.
     #[inline(always)]
-    pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
+    pub(super) fn host_level(&self, plan: PlannedSegment, config: &Config) -> u8 {
         self.level_of(plan, &config.host_level, self.levels.host)
     }
 
@@ -448,7 +448,7 @@ impl<C: CongestionControl> Sender<C> {
     #[inline(always)]
     pub(super) fn emit(
         &mut self,
-        plan: Plan,
+        plan: PlannedSegment,
         host: HostId,
         cx: &Cx,
         config: &Config,
@@ -512,7 +512,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Returns the marks of a segment of the flow that ends at `end`.
-    fn marks(&self, plan: Plan, end: u64) -> Marks {
+    fn marks(&self, plan: PlannedSegment, end: u64) -> Marks {
         let ecn = self.ecn();
         if end == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
     }
@@ -523,7 +523,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     #[inline(always)]
-    fn account(&mut self, plan: Plan, now: Time, config: &Config) {
+    fn account(&mut self, plan: PlannedSegment, now: Time, config: &Config) {
         let len = plan.bytes();
         match plan.transmission {
             Transmission::First => self.next += len,
@@ -560,7 +560,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Returns the level of `plan` in `ladder`: `reached`, that of new data, except for a retransmission if levels count
     /// stream offsets.
     #[inline(always)]
-    fn level_of(&self, plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
+    fn level_of(&self, plan: PlannedSegment, ladder: &DemotionThresholds, reached: u8) -> u8 {
         match (plan.transmission, ladder.count()) {
             (Transmission::Again, Count::StreamOffset) => {
                 ladder.level(self.attained.get() + plan.offset.get())
