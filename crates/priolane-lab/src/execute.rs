@@ -17,7 +17,7 @@ use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, ActualRun, MeasuredFlows, ResolvedRun, Run};
 use priolane_results::admission::AdmissionRecord;
-use priolane_results::answer::Answer;
+use priolane_results::answer::RemoteRun;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
 use priolane_results::jobs::Jobs;
@@ -105,7 +105,7 @@ pub enum Failure {
     Other(String),
     /// An answer could not be encoded.
     #[error("the answer cannot be encoded: {0}")]
-    Answer(std::io::Error),
+    RemoteRun(std::io::Error),
     /// The run id is malformed.
     #[error("`{0}` is not a run id: 16 lower-case hexadecimal digits")]
     RunId(String),
@@ -204,14 +204,18 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
 }
 
 /// Executes `run` and returns the contents of its directory in memory.
-pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
+pub(crate) fn answer(
+    run: &Run,
+    settings: &Settings,
+    progress: &mut OnProgress,
+) -> Result<RemoteRun, Failure> {
     let built = plan::build(run)?;
     let simulation = Simulation { run, built: &built };
     let mut simulate = simulate(settings.threads);
     let ran = simulation.ran(settings, &mut simulate, progress)?;
     let rows = rows(&ran);
-    let answer = Answer::new(simulation.record(&rows, &ran), &rows).map_err(Failure::Answer)?;
-    Ok(Answer { verified: settings.verify, ..answer })
+    let answer = RemoteRun::new(simulation.record(&rows, &ran), &rows).map_err(Failure::RemoteRun)?;
+    Ok(RemoteRun { verified: settings.verify, ..answer })
 }
 
 /// Stores `answer`, unless `run` is already stored. The descriptive keys are those of `run`, since another figure may
@@ -219,9 +223,9 @@ pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) 
 pub(crate) fn store_answer(
     run: &Run,
     (store, id): (&Store, &RunId),
-    answer: Answer,
+    answer: RemoteRun,
 ) -> Result<FinishedRun, Failure> {
-    let Answer { record, tables, verified } = answer;
+    let RemoteRun { record, tables, verified } = answer;
     if record.run != run.id || record.version != priolane_results::VERSION {
         return Err(Failure::Other(format!("run {} of version {}", record.run, record.version)));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use priolane_results::answer::Answer;
+use priolane_results::answer::RemoteRun;
 use priolane_results::digest::hex;
 use priolane_results::store::{RunId, Store};
 use priolane_source::{InputError, Sources};
@@ -16,7 +16,7 @@ use crate::plan::{Run, from_merged};
 /// A run with everything that determines it. Its files are separate, since many runs share them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unit {
+pub struct RunUnit {
     /// Run id.
     pub run: String,
     /// Name of the experiment file, for messages.
@@ -29,7 +29,7 @@ pub struct Unit {
     pub files: BTreeMap<String, String>,
 }
 
-impl Unit {
+impl RunUnit {
     /// Returns the unit of `run`.
     pub fn of(run: &Run) -> Self {
         let sources = &run.experiment.sources;
@@ -75,7 +75,7 @@ impl Unit {
         texts: &BTreeMap<String, Arc<str>>,
         settings: &Settings,
         progress: &mut OnProgress,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<RemoteRun, Failure> {
         answer(&self.plan(texts)?, settings, progress)
     }
 }
@@ -84,7 +84,7 @@ impl Unit {
 ///
 /// # Errors
 /// The failures of a run.
-pub fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
+pub fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<RemoteRun, Failure> {
     execute::answer(run, settings, progress)
 }
 
@@ -99,7 +99,7 @@ pub fn files(run: &Run) -> impl Iterator<Item = (&str, String, &Arc<str>)> {
 ///
 /// # Errors
 /// Returns an error if the answer belongs to another run, differs from the stored run, or cannot be written.
-pub fn accept(run: &Run, store: &Store, answer: Answer) -> Result<FinishedRun, Failure> {
+pub fn accept(run: &Run, store: &Store, answer: RemoteRun) -> Result<FinishedRun, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     store_answer(run, (store, &id), answer)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::command::{CommandError, run};
-use crate::plan::Plan;
+use crate::plan::TestbedPlan;
 use crate::port::{FRAMING, Port, minor};
 use crate::switch::{ClassCount, PortCounts, SwitchReport};
 
@@ -43,10 +43,10 @@ pub struct QueueCount {
 ///
 /// # Errors
 /// Returns the error of tc.
-pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
+pub fn counters(plan: &TestbedPlan) -> Result<Vec<QueueCount>, CommandError> {
     let mut all = Vec::new();
     for (node, cable, end, port) in plan.ports() {
-        let (namespace, device) = (plan.namespace(node), Plan::device(node, cable));
+        let (namespace, device) = (plan.namespace(node), TestbedPlan::device(node, cable));
         let text = run(&["tc", "-n", &namespace, "-s", "-j", "qdisc", "show", "dev", &device])?;
         all.extend((0..port.queues).filter_map(|queue| count(&text, (cable, end), port, queue)));
     }
@@ -54,11 +54,11 @@ pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
 }
 
 /// Returns the counters of the ports of a switch in user space, for the classes of which packets were seen.
-pub fn user_counters(plan: &Plan, report: &SwitchReport) -> Vec<QueueCount> {
+pub fn user_counters(plan: &TestbedPlan, report: &SwitchReport) -> Vec<QueueCount> {
     report.ports.iter().flat_map(|port| port_counters(plan, port)).collect()
 }
 
-fn port_counters(plan: &Plan, port: &PortCounts) -> Vec<QueueCount> {
+fn port_counters(plan: &TestbedPlan, port: &PortCounts) -> Vec<QueueCount> {
     let PortCounts { cable, end, classes, .. } = port;
     let planned = plan.user_ports().find(|(_, of, side, _)| (of, side) == (cable, end));
     let discipline = planned.and_then(|(.., port)| port.discipline().ok());

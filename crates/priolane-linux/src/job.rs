@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::admission_job::{AdmissionEvent, AdmissionJob, AdmittedFlow};
-use crate::plan::Plan;
+use crate::plan::TestbedPlan;
 
 /// The UDP port of all hosts of a testbed, and the default first port on a machine with several hosts.
 pub const PORT: u16 = 7_077;
@@ -304,7 +304,7 @@ impl HostReport {
 impl HostJob {
     /// Returns the address of host `host` in the testbeds of this crate.
     pub fn testbed_address(host: u16) -> SocketAddr {
-        SocketAddr::new(Plan::address(host).into(), PORT)
+        SocketAddr::new(TestbedPlan::address(host).into(), PORT)
     }
 
     /// Returns the address of host `host`.

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Name, Plan};
+use crate::plan::{Name, TestbedPlan};
 
 /// The directory of the testbeds of this machine. Like namespaces, the directory does not survive a restart.
 pub const DIRECTORY: &str = "/run/priolane-linux";
@@ -116,7 +116,7 @@ impl Journal {
     ///
     /// # Errors
     /// Returns `AlreadyExists` if there is a journal, or the error of the system.
-    pub fn create(root: &Path, plan: &Plan) -> io::Result<Self> {
+    pub fn create(root: &Path, plan: &TestbedPlan) -> io::Result<Self> {
         // Whoever removes what a killed process left may take the directory away before it is locked.
         for _ in 0..LOOKS {
             match Self::try_create(root, plan) {
@@ -127,7 +127,7 @@ impl Journal {
         Self::try_create(root, plan)
     }
 
-    fn try_create(root: &Path, plan: &Plan) -> io::Result<Self> {
+    fn try_create(root: &Path, plan: &TestbedPlan) -> io::Result<Self> {
         let directory = Self::path(root, &plan.name);
         if directory.join("journal").exists() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -164,7 +164,7 @@ impl Journal {
     ///
     /// # Errors
     /// Returns the error of the system, or an error if the file does not contain a plan.
-    pub fn plan(root: &Path, name: &Name) -> io::Result<Plan> {
+    pub fn plan(root: &Path, name: &Name) -> io::Result<TestbedPlan> {
         let text = fs::read(Self::path(root, name).join("plan.json"))?;
         serde_json::from_slice(&text).map_err(io::Error::other)
     }

@@ -1,8 +1,8 @@
 //! Testbeds in network namespaces of Linux: hosts of priolane-net, joined by switches of the kernel or in user space.
 //!
 //! ```text
-//! Network, SwitchPort  pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
-//! RunJob               a Plan, a scheme, messages ──▶ a host process in each namespace ──▶ TestbedReport
+//! Network, SwitchPort  pure data ──▶ TestbedPlan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
+//! RunJob               a TestbedPlan, a scheme, messages ──▶ a host process in each namespace ──▶ TestbedReport
 //! MachinesJob          machines, a scheme, messages ──▶ an agent on each, which starts its hosts ──▶ TestbedReport
 //! switch               a process that forwards packets by the disciplines of priolane-core
 //! ```

@@ -28,7 +28,7 @@ use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::leftovers;
 use priolane_linux::machines::{self, MachinesJob};
-use priolane_linux::plan::{Name, Plan};
+use priolane_linux::plan::{Name, TestbedPlan};
 use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, RunJob};
 use priolane_linux::steps::steps;
@@ -89,20 +89,20 @@ fn parse<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, Failure> {
     serde_json::from_slice(&text).map_err(|error| Failure::input(format!("{path}:{}: {error}", error.line())))
 }
 
-fn read(path: &str) -> Result<Plan, Failure> {
-    let plan: Plan = parse(path)?;
+fn read(path: &str) -> Result<TestbedPlan, Failure> {
+    let plan: TestbedPlan = parse(path)?;
     plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
     Ok(plan)
 }
 
-fn show(plan: &Plan) -> Result<(), Failure> {
+fn show(plan: &TestbedPlan) -> Result<(), Failure> {
     let steps = steps(plan, &Journal::path(Path::new(DIRECTORY), &plan.name), &program()?);
     steps.iter().for_each(|step| println!("{step}"));
     Ok(())
 }
 
 /// Returns the plan with the marking that this machine supports.
-fn fit_plan(plan: Plan) -> Result<Plan, Failure> {
+fn fit_plan(plan: TestbedPlan) -> Result<TestbedPlan, Failure> {
     Machine::examine().fit(plan).map_err(|lacking| Failure(3, lacking.to_string()))
 }
 
@@ -161,7 +161,7 @@ fn guard(name: &str) -> Result<(), Failure> {
     guard::watch(&name, Path::new(DIRECTORY), io::stdin()).map_err(Failure::of)
 }
 
-fn up(plan: Plan) -> Result<(), Failure> {
+fn up(plan: TestbedPlan) -> Result<(), Failure> {
     let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY), &program()?, &mut || true);
     let testbed = testbed.map_err(Failure::of)?;
     let (plan, network) = (testbed.plan(), &testbed.plan().network);

@@ -1,7 +1,7 @@
 //! A testbed as pure data, and the commands that make the testbed.
 //!
 //! ```text
-//! Plan   network, name, MTU, how ports mark ──▶ steps: ip, sysctl and tc with their arguments
+//! TestbedPlan   network, name, MTU, how ports mark ──▶ steps: ip, sysctl and tc with their arguments
 //! ```
 //!
 //! Each host and each switch is a network namespace; a cable is a veth pair between two. Switches route: every host has a /32,
@@ -74,7 +74,7 @@ pub enum Marking {
 /// A testbed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct TestbedPlan {
     /// The name of the testbed.
     pub name: Name,
     /// The hosts, switches and cables. Propagation delays are applied by hosts: see `HostJob`.
@@ -150,7 +150,7 @@ impl fmt::Display for Step {
     }
 }
 
-impl Plan {
+impl TestbedPlan {
     /// Checks that the plan can be carried out.
     ///
     /// # Errors
@@ -243,9 +243,9 @@ pub(crate) mod tests {
     use crate::network::Line;
     use crate::port::Service;
 
-    pub(crate) fn star(hosts: u16, port: impl Into<SwitchPort>) -> Plan {
+    pub(crate) fn star(hosts: u16, port: impl Into<SwitchPort>) -> TestbedPlan {
         let line = Line { rate_bps: 100_000_000, delay_ns: 0, port: port.into() };
-        Plan {
+        TestbedPlan {
             name: Name::try_from("t".to_owned()).unwrap(),
             network: Network::star(hosts, &line),
             mtu: 1_500,
@@ -260,10 +260,10 @@ pub(crate) mod tests {
     #[test]
     fn addresses_are_those_of_their_hosts() {
         for host in [0, 1, 63, 249, 250, 499, 500] {
-            assert_eq!(Plan::host_of(Plan::address(host)), Some(host));
+            assert_eq!(TestbedPlan::host_of(TestbedPlan::address(host)), Some(host));
         }
         for other in [[10, 77, 0, 0], [10, 77, 0, 251], [10, 78, 0, 1], [169, 254, 77, 1]] {
-            assert_eq!(Plan::host_of(other.into()), None, "{other:?}");
+            assert_eq!(TestbedPlan::host_of(other.into()), None, "{other:?}");
         }
     }
 
@@ -316,10 +316,10 @@ pub(crate) mod tests {
     fn a_plan_survives_json() {
         let plan = star(3, Port::fifo());
         let text = serde_json::to_string(&plan).unwrap();
-        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        assert_eq!(serde_json::from_str::<TestbedPlan>(&text).unwrap(), plan);
         let wrong = text.replace("\"t\"", "\"T\"");
         assert!(
-            serde_json::from_str::<Plan>(&wrong)
+            serde_json::from_str::<TestbedPlan>(&wrong)
                 .unwrap_err()
                 .to_string()
                 .contains("not a valid name of a testbed")
@@ -332,9 +332,12 @@ pub(crate) mod tests {
         let mark = Mark { above: Amount::Packets(10), per: Backlog::Port };
         let port = Port { queues: 2, mark: Some(mark), ..Port::fifo() };
         assert_eq!(star(2, port.clone()).check(), Ok(()));
-        assert_eq!(Plan { marking: Marking::Red, ..star(2, port) }.check(), Err(PlanError::RedPerPort));
+        assert_eq!(
+            TestbedPlan { marking: Marking::Red, ..star(2, port) }.check(),
+            Err(PlanError::RedPerPort)
+        );
         for (mtu, right) in [(100, false), (575, false), (576, true), (65_000, true), (65_001, false)] {
-            let found = Plan { mtu, ..star(2, Port::fifo()) }.check();
+            let found = TestbedPlan { mtu, ..star(2, Port::fifo()) }.check();
             assert_eq!(found == Err(PlanError::Mtu(mtu)), !right, "{mtu}: {found:?}");
         }
     }
@@ -346,7 +349,7 @@ pub(crate) mod tests {
         for (mtu, permitted) in
             [(*MTUS.start(), true), (*MTUS.start() - 1, false), (*MTUS.end(), true), (*MTUS.end() + 1, false)]
         {
-            let plan = Plan { mtu, ..star(2, Port::fifo()) };
+            let plan = TestbedPlan { mtu, ..star(2, Port::fifo()) };
             assert_eq!(plan.check(), if permitted { Ok(()) } else { Err(PlanError::Mtu(mtu)) });
         }
         let wrong = Port { queues: 0, ..Port::fifo() };
@@ -363,7 +366,7 @@ pub(crate) mod tests {
             [(2, Backlog::Port, true), (1, Backlog::Port, false), (2, Backlog::Queue, false)]
         {
             let port = Port { queues, mark: Some(Mark { above, per }), ..Port::fifo() };
-            let plan = Plan { marking: Marking::Red, ..star(2, port.clone()) };
+            let plan = TestbedPlan { marking: Marking::Red, ..star(2, port.clone()) };
             assert_eq!(plan.check().is_err(), refused, "{queues} queues");
             assert_eq!(star(2, port).check(), Ok(()));
         }

@@ -8,7 +8,7 @@ use crate::child::{Surroundings, file_in_memory, may_write};
 use crate::command::{GoOn, Invocation};
 use crate::leftovers;
 use crate::marker::Marker;
-use crate::plan::{Marking, Plan};
+use crate::plan::{Marking, TestbedPlan};
 use crate::port::{Amount, Backlog, Mark, Port};
 
 /// A capability, and the remedy if it is missing.
@@ -135,13 +135,13 @@ impl Machine {
     ///
     /// # Errors
     /// Returns the first capability that the testbed needs and the machine lacks.
-    pub fn fit(&self, plan: Plan) -> Result<Plan, Lacking> {
+    pub fn fit(&self, plan: TestbedPlan) -> Result<TestbedPlan, Lacking> {
         if plan.ports().next().is_none() {
             // Switches in user space mark by themselves.
             return self.need(NAMESPACES).map(|()| plan);
         }
         let marking = self.marking(Marks::of(plan.ports().map(|(.., port)| port)))?;
-        Ok(Plan { marking, ..plan })
+        Ok(TestbedPlan { marking, ..plan })
     }
 
     /// Returns the mechanism by which ports mark on this machine. Without marks, the mechanism has no effect.

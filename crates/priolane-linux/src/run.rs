@@ -20,7 +20,7 @@ use crate::journal::{Journal, JournalState};
 use crate::limits;
 use crate::measure::{self, Hosts, Watch};
 use crate::network::Node;
-use crate::plan::Plan;
+use crate::plan::TestbedPlan;
 use crate::report_check::ReportBounds;
 use crate::switch::SwitchReport;
 use crate::testbed::{Testbed, TestbedError};
@@ -35,7 +35,7 @@ const AHEAD: Duration = Duration::from_millis(200);
 #[serde(deny_unknown_fields)]
 pub struct RunJob {
     /// The testbed to make.
-    pub plan: Plan,
+    pub plan: TestbedPlan,
     /// The scheme of all hosts.
     pub scheme: SchemeJob,
     /// Whether hosts are given the delay and the rate of paths with the job, instead of measuring them. Transports
@@ -137,7 +137,7 @@ struct TestbedHosts {
 }
 
 impl TestbedHosts {
-    fn start(plan: &Plan, work: &Work<'_>, program: &[String]) -> Result<Self, RunError> {
+    fn start(plan: &TestbedPlan, work: &Work<'_>, program: &[String]) -> Result<Self, RunError> {
         let (tell, output) = mpsc::sync_channel(QUEUE);
         let mut hosts = Self { processes: Vec::new(), output, finished: BTreeSet::new() };
         let delays = plan.network.delays();

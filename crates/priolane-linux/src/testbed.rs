@@ -12,7 +12,7 @@ use crate::command::{CommandError, GoOn, Invocation, run};
 use crate::counters::{QueueCount, counters, user_counters};
 use crate::journal::{Entry, Journal, JournalState, inode, names};
 use crate::last_words::last_line;
-use crate::plan::{Name, Plan, PlanError, Step};
+use crate::plan::{Name, PlanError, Step, TestbedPlan};
 use crate::steps::steps;
 use crate::switch::{self, SwitchReport};
 
@@ -21,7 +21,7 @@ use crate::switch::{self, SwitchReport};
 pub enum TestbedError {
     /// The plan is not valid.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    TestbedPlan(#[from] PlanError),
     /// There already is a testbed of this name.
     #[error("there is a testbed {0}; take it down first, or use another name")]
     AlreadyUp(Name),
@@ -69,7 +69,7 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> TestbedError {
 /// A testbed that exists, held by this process.
 #[derive(Debug)]
 pub struct Testbed {
-    plan: Plan,
+    plan: TestbedPlan,
     journal: Journal,
     /// The processes of switches in user space.
     switches: Vec<(u16, Child)>,
@@ -105,7 +105,7 @@ impl Testbed {
     /// Returns the mistake in the plan, the name of an object that is in the way, the error of a step, or
     /// [`TestbedError::Stopped`].
     pub fn up(
-        plan: Plan,
+        plan: TestbedPlan,
         root: &Path,
         program: &[String],
         go_on: &mut GoOn<'_>,
@@ -224,7 +224,7 @@ impl Testbed {
     }
 
     /// Returns the plan of the testbed.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &TestbedPlan {
         &self.plan
     }
 
@@ -265,7 +265,7 @@ fn now() -> Instant {
 }
 
 /// Returns the reports of the switches in user space of a testbed.
-fn switch_reports(plan: &Plan, directory: &Path) -> Result<Vec<SwitchReport>, TestbedError> {
+fn switch_reports(plan: &TestbedPlan, directory: &Path) -> Result<Vec<SwitchReport>, TestbedError> {
     let ask = |switch| {
         switch::ask(directory, switch)
             .map_err(|error| TestbedError::Switch { switch, message: error.to_string() })

@@ -26,7 +26,7 @@ pub struct UserPort {
     pub unscheduled: Option<Class>,
     /// The capacity of the port; `None` for no limit. It replaces the capacity in `row`, which depends on rates that
     /// differ from those of the testbed.
-    pub room: Option<Room>,
+    pub room: Option<PortLimit>,
     /// The marking of congestion; `None` for a port that marks nothing.
     pub mark: Option<Mark>,
     /// The buffer that all ports of the switch share, in addition to their own capacities.
@@ -42,7 +42,7 @@ pub struct UserPort {
 /// A limit on the number of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Room {
+pub struct PortLimit {
     /// The largest amount that may wait.
     pub most: Amount,
     /// The queues that the limit counts.
@@ -90,7 +90,7 @@ fn scope(per: Backlog) -> Scope {
     }
 }
 
-impl Room {
+impl PortLimit {
     /// Returns the capacity of a port of the simulator.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         Amount::of(buffer.limit).map(|most| Self { most, per: buffer.limit_scope.into() })
@@ -223,7 +223,7 @@ mod tests {
             ramp: None,
         };
         let mark = Some(Mark { above: Amount::Packets(7), per: Backlog::Port });
-        let port = UserPort { room: Room::of(&buffer), mark, ..UserPort::fifo() };
+        let port = UserPort { room: PortLimit::of(&buffer), mark, ..UserPort::fifo() };
         assert_eq!(port.buffer(), buffer);
         assert_eq!(UserPort::fifo().buffer(), Buffer::UNLIMITED);
     }

@@ -1,7 +1,8 @@
 //! Messages that are being received, by sender and flow: the bytes that have arrived, and the memory that each sender may use.
 //!
 //! The endpoint tracks which bytes have arrived, and this module stores them until the message is complete. A packet for which there is
-//! no memory is not passed to the endpoint, so its sender retransmits it. The memory of all senders together is bounded ([`Room`]):
+//! no memory is not passed to the endpoint, so its sender retransmits it. The memory of all senders together is bounded
+//! ([`ReceiveLimits`]):
 //!
 //! ```text
 //! pool      shared by all senders and divided by `FairPool`: each sender has a guaranteed part that others cannot use
@@ -25,7 +26,7 @@ use crate::parts::Parts;
 mod room;
 mod turn;
 
-pub(crate) use room::{LEAST_RECEIVING, Room};
+pub(crate) use room::{LEAST_RECEIVING, ReceiveLimits};
 use turn::{Turn, TurnOutcome};
 
 /// Bytes that count for each message in addition to its payload: its entries in the tables of this module.
@@ -79,7 +80,7 @@ struct Sender {
 /// The messages that are being received. Peers choose the flow identifiers, so the tables use randomly keyed hashes.
 #[derive(Debug)]
 pub(crate) struct Assembly {
-    room: Room,
+    room: ReceiveLimits,
     pool: FairPool,
     /// Memory that is taken from the reserve.
     reserved: u64,
@@ -113,7 +114,7 @@ enum Place {
 }
 
 impl Assembly {
-    pub(crate) fn new(room: Room) -> Self {
+    pub(crate) fn new(room: ReceiveLimits) -> Self {
         Self {
             pool: FairPool::new(room.pool(), room.senders),
             room,
@@ -163,7 +164,7 @@ impl Assembly {
         }
         match self.place(of, growth, now) {
             Place::Nowhere => StoreOutcome::NoRoom,
-            place => self.keep(of, (offset, payload), place, counted),
+            place => self.keep(of, offset, payload, place, counted),
         }
     }
 
@@ -229,23 +230,23 @@ impl Assembly {
 
     fn keep(
         &mut self,
-        (src, flow): (HostId, FlowId),
-        (offset, payload): (u64, &[u8]),
+        key: (HostId, FlowId),
+        offset: u64,
+        payload: &[u8],
         place: Place,
         counted: Option<u32>,
     ) -> StoreOutcome {
+        let (src, flow) = key;
         let sender = self.senders.entry(src).or_default();
         let mut stored = StoreOutcome::Yes;
         let mut before = 0;
         let partial =
-            self.partial.entry((src, flow)).and_modify(|partial| before = partial.kept()).or_insert_with(
-                || {
-                    stored = StoreOutcome::First;
-                    sender.messages += 1;
-                    sender.order.push_back(flow);
-                    Partial { parts: Parts::default(), readable: 0, reserved: 0, counted }
-                },
-            );
+            self.partial.entry(key).and_modify(|partial| before = partial.kept()).or_insert_with(|| {
+                stored = StoreOutcome::First;
+                sender.messages += 1;
+                sender.order.push_back(flow);
+                Partial { parts: Parts::default(), readable: 0, reserved: 0, counted }
+            });
         if counted.is_none() {
             partial.parts.write(offset, payload);
         }

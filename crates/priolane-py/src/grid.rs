@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use priolane_lab::execute::{self, Settings};
 use priolane_lab::plan::{self as lab, Run};
-use priolane_lab::unit::{self, Unit};
+use priolane_lab::unit::{self, RunUnit};
 use priolane_linux::job::SchemeJob;
-use priolane_results::answer::Answer;
+use priolane_results::answer::RemoteRun;
 use priolane_results::store::{RunId, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -206,7 +206,7 @@ impl Grid {
 
     /// Returns a run as a unit of work, in JSON, which `run_unit` executes in any process.
     fn unit(&self, run_id: &str) -> PyResult<String> {
-        response(&Unit::of(self.planned(run_id)?))
+        response(&RunUnit::of(self.planned(run_id)?))
     }
 
     /// Stores the answer to the unit of a run; like `run`, reports whether it was new. Raises `Damaged` if the answer
@@ -214,7 +214,8 @@ impl Grid {
     fn accept(&self, py: Python<'_>, run_id: &str, answer: &[u8]) -> PyResult<String> {
         let run = self.planned(run_id)?;
         let what = format!("run {run_id}");
-        let answer = Answer::decode(answer).map_err(|error| Damaged::new_err(format!("{what}: {error}")))?;
+        let answer =
+            RemoteRun::decode(answer).map_err(|error| Damaged::new_err(format!("{what}: {error}")))?;
         let done = py.detach(|| unit::accept(run, &self.store, answer)).map_err(|failure| match failure {
             execute::Failure::Other(_) => Damaged::new_err(format!("{what}: {failure}")),
             failure => failed(failure, &what),

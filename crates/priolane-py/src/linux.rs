@@ -12,7 +12,7 @@ use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal, JournalState};
 use priolane_linux::leftovers::{self, Leftover};
 use priolane_linux::machines::{self, MachinesJob};
-use priolane_linux::plan::{Name, Plan, PlanError};
+use priolane_linux::plan::{Name, PlanError, TestbedPlan};
 use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, OnProgress, Progress, RunError, RunJob, TestbedReport};
 use priolane_linux::steps::steps;
@@ -86,7 +86,7 @@ pub(crate) fn linux_steps(py: Python<'_>, job: &str, program: Vec<String>) -> Py
 }
 
 /// Returns `plan` with the marks that this machine has.
-fn fit_plan(plan: Plan, go_on: &mut GoOn<'_>) -> PyResult<Plan> {
+fn fit_plan(plan: TestbedPlan, go_on: &mut GoOn<'_>) -> PyResult<TestbedPlan> {
     Machine::examine_while(go_on).fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
 }
 

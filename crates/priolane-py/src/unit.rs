@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use priolane_lab::unit::{self, Unit};
+use priolane_lab::unit::{self, RunUnit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -25,7 +25,7 @@ pub(crate) fn run_unit<'py>(
     texts: BTreeMap<String, String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let unit: Unit = request(unit)?;
+    let unit: RunUnit = request(unit)?;
     let (settings, _) = request::<SettingsRequest>(settings)?.into_settings();
     let texts: BTreeMap<String, Arc<str>> =
         texts.into_iter().map(|(digest, text)| (digest, text.into())).collect();

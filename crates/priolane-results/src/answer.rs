@@ -24,7 +24,7 @@ const HASH: usize = 32;
 
 /// A run that was executed elsewhere.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct RemoteRun {
     /// Its record, including the list of files.
     pub record: RunRecord,
     /// Contents of its files, in the order of the record.
@@ -47,7 +47,7 @@ pub enum AnswerError {
     Damaged(String),
 }
 
-impl Answer {
+impl RemoteRun {
     /// Creates the answer of a run on one engine.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ mod tests {
         let hash = Sha256::digest(&bytes);
         bytes.extend(hash);
         let why = format!("{}: {}", record::FILE, checksum::verify(text).unwrap_err());
-        let found = Answer::decode(&bytes).unwrap_err().to_string();
+        let found = RemoteRun::decode(&bytes).unwrap_err().to_string();
         assert_eq!(found, format!("the answer is damaged: {why}"));
     }
 }

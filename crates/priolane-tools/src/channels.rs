@@ -5,7 +5,7 @@
 //! o = n W_AI / R                      overshoot of the target by n flows in a round trip            (PrioPlus App. D)
 //! A = o + min(beta o / D, max_mdf) D  plus the effect of their decrease; D is the target of the best class
 //! B = a quantile of the error of the measured delays                                                (PrioPlus §4.3.2)
-//!     given, or as needed for a link utilization: [`Room`]
+//!     given, or as needed for a link utilization: [`CoveredNoise`]
 //! D_target(i) = base + i (A + B),  D_limit(i) = D_target(i) + A / 2 + B,  i = 1 .. N
 //! queues = floor(buffer / (ports 1.5 R 2 d))      headroom of a lossless queue over links of delay d
 //! ```
@@ -15,7 +15,7 @@
 
 mod room;
 
-pub use room::Room;
+pub use room::CoveredNoise;
 
 use priolane_core::ids::CLASSES;
 use priolane_core::noise::DelayNoise;
@@ -48,7 +48,7 @@ pub struct Request {
     /// Factor on the delays of the trace.
     pub scale: f64,
     /// Part of the noise that channels accommodate.
-    pub room: Room,
+    pub room: CoveredNoise,
     /// Size of a packet on the wire; determines the number of delay samples per flow and round trip.
     pub packet: String,
     /// Swift's beta.
@@ -266,7 +266,7 @@ mod tests {
             step: "150B".into(),
             noise: "host".into(),
             scale: 1.0,
-            room: Room::Part(0.9985),
+            room: CoveredNoise::Part(0.9985),
             packet: "1086B".into(),
             beta: 0.8,
             max_mdf: 0.5,
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_wanted_utilization_needs_more_room_for_fewer_flows() {
         let wide = |flows, used| {
-            let room = Room::Utilization(used);
+            let room = CoveredNoise::Utilization(used);
             answer(&Request { flows, room, ..request() }).unwrap()
         };
         // Five flows at a target of 7 us above 12 us: 240 kB, 44 samples each; 1 in 1,000 may have a larger error.
@@ -335,8 +335,8 @@ mod tests {
         assert_eq!(key(&Request { rate: "12".into(), ..request() }), "rate");
         assert_eq!(key(&Request { step: "0B".into(), ..request() }), "step");
         assert_eq!(key(&Request { flows: 0, ..request() }), "flows");
-        assert_eq!(key(&Request { room: Room::Part(0.0), ..request() }), "part");
-        assert_eq!(key(&Request { room: Room::Utilization(1.01), ..request() }), "utilization");
+        assert_eq!(key(&Request { room: CoveredNoise::Part(0.0), ..request() }), "part");
+        assert_eq!(key(&Request { room: CoveredNoise::Utilization(1.01), ..request() }), "utilization");
         assert_eq!(key(&Request { packet: "0B".into(), ..request() }), "packet");
         assert_eq!(key(&Request { beta: f64::NAN, ..request() }), "beta");
         // 2^32 flows of a gigabyte take years at 100 Gbps.

@@ -8,7 +8,7 @@ use priolane_core::units::Span;
 use priolane_lab::execute::{FinishedRun, Measurement, Settings, execute, reuse_from, store_measured};
 use priolane_lab::experiment::{AllowedTime, Deadline, Deadlines};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::unit::{self, Unit};
+use priolane_lab::unit::{self, RunUnit};
 use priolane_results::record::MeasuredRecord;
 use priolane_results::store::{RunId, Store};
 use priolane_results::summary::PortSet;
@@ -251,7 +251,7 @@ fn only_what_both_engines_agreed_on_is_taken_for_verified() {
             ["own", "taken", "sent"].map(|name| folder.path().join(format!("{name}{verify}")));
         execute(run, &own, &settings, go_on).unwrap();
         assert!(reuse_from(run, &Store::open(&taken).unwrap(), &[Store::at(&own)]).unwrap());
-        let answer = Unit::of(run).answer(&Default::default(), &settings, go_on).unwrap();
+        let answer = RunUnit::of(run).answer(&Default::default(), &settings, go_on).unwrap();
         unit::accept(run, &Store::open(&sent).unwrap(), answer).unwrap();
         let marks = [own, taken, sent].map(|directory| Store::at(&directory).is_verified(&id));
         assert_eq!(marks, [verify; 3]);

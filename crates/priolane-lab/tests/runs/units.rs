@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use priolane_lab::execute::{self, FinishedRun, Settings};
 use priolane_lab::plan::{self, Options, Plan, Size};
-use priolane_lab::unit::{self, Unit};
-use priolane_results::answer::{Answer, AnswerError};
+use priolane_lab::unit::{self, RunUnit};
+use priolane_results::answer::{AnswerError, RemoteRun};
 use priolane_results::store::Store;
 
 use crate::merged::experiments;
@@ -30,8 +30,8 @@ fn every_run_of_every_shipped_experiment_is_planned_again_from_its_unit() {
         // One run of each scheme and point, or of every third.
         let one_seed = plan.runs.iter().filter(|run| run.seed == plan.runs[0].seed);
         for run in one_seed.step_by(priolane_rounds::stride(3)) {
-            let sent = serde_json::to_string(&Unit::of(run)).unwrap();
-            let unit: Unit = serde_json::from_str(&sent).unwrap();
+            let sent = serde_json::to_string(&RunUnit::of(run)).unwrap();
+            let unit: RunUnit = serde_json::from_str(&sent).unwrap();
             let again = unit.plan(&texts).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert_eq!((&again.id, &again.merged, again.seed), (&run.id, &run.merged, run.seed));
             if let Some(digest) = unit.files.values().next() {
@@ -71,8 +71,8 @@ fn the_directory_made_of_answers_is_that_of_runs_here() {
     let go_on = &mut |_| ControlFlow::Continue(());
     for run in plan.runs.iter().take(2) {
         execute::execute(run, &here, &settings, go_on).unwrap();
-        let answer = Unit::of(run).answer(&texts(&plan), &settings, go_on).unwrap();
-        let answer = Answer::decode(&answer.encode().unwrap()).unwrap();
+        let answer = RunUnit::of(run).answer(&texts(&plan), &settings, go_on).unwrap();
+        let answer = RemoteRun::decode(&answer.encode().unwrap()).unwrap();
         assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), FinishedRun::Simulated(_)));
         assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), FinishedRun::AlreadyThere(_)));
         // Another result of the same run is a defect somewhere: it does not take the place of the first.
@@ -92,6 +92,6 @@ fn the_directory_made_of_answers_is_that_of_runs_here() {
 fn an_answer_of_another_format_says_so() {
     let mut bytes = b"priolane answer\n".to_vec();
     bytes.extend([9; 60]);
-    assert!(matches!(Answer::decode(&bytes), Err(AnswerError::Format(9))));
-    assert!(matches!(Answer::decode(b"<html>"), Err(AnswerError::Foreign(6))));
+    assert!(matches!(RemoteRun::decode(&bytes), Err(AnswerError::Format(9))));
+    assert!(matches!(RemoteRun::decode(b"<html>"), Err(AnswerError::Foreign(6))));
 }

@@ -1,7 +1,7 @@
 //! The commands for namespaces, veth pairs, addresses and routes.
 
 use crate::network::{Cable, Node};
-use crate::plan::{Plan, Step};
+use crate::plan::{Step, TestbedPlan};
 
 use super::words::run;
 
@@ -11,7 +11,7 @@ const GATEWAY: &str = "169.254.77.1";
 
 /// Returns the commands that make namespaces and set their kernel parameters: switches forward, IPv6 is off, and
 /// answers may take another path.
-pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
+pub(crate) fn namespaces(plan: &TestbedPlan) -> Vec<Step> {
     let mut steps = Vec::new();
     for node in plan.network.nodes() {
         let name = plan.namespace(node);
@@ -30,15 +30,16 @@ pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
 
 /// Returns the hardware address of an end of a cable, as `ip` writes it.
 fn hardware(cable: usize, end: usize) -> String {
-    Plan::hardware(cable, end).map(|byte| format!("{byte:02x}")).join(":")
+    TestbedPlan::hardware(cable, end).map(|byte| format!("{byte:02x}")).join(":")
 }
 
 /// Returns the commands that make a veth pair for each cable.
-pub(crate) fn cables(plan: &Plan) -> Vec<Step> {
+pub(crate) fn cables(plan: &TestbedPlan) -> Vec<Step> {
     let mtu = plan.mtu;
     let mut steps = Vec::new();
     for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
-        let [(a, here), (b, there)] = ends.map(|node| (Plan::device(node, place), plan.namespace(node)));
+        let [(a, here), (b, there)] =
+            ends.map(|node| (TestbedPlan::device(node, place), plan.namespace(node)));
         let [first, second] = [0, 1].map(|end| hardware(place, end));
         steps.push(run(&format!(
             "ip link add name {a} address {first} mtu {mtu} netns {here} type veth \
@@ -49,13 +50,16 @@ pub(crate) fn cables(plan: &Plan) -> Vec<Step> {
 }
 
 /// Returns the commands that set the addresses of hosts and activate devices.
-pub(crate) fn addresses(plan: &Plan) -> Vec<Step> {
+pub(crate) fn addresses(plan: &TestbedPlan) -> Vec<Step> {
     let mut steps = Vec::new();
     for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
         for node in *ends {
-            let (name, device) = (plan.namespace(node), Plan::device(node, place));
+            let (name, device) = (plan.namespace(node), TestbedPlan::device(node, place));
             if let Node::Host(host) = node {
-                steps.push(run(&format!("ip -n {name} address add {}/32 dev {device}", Plan::address(host))));
+                steps.push(run(&format!(
+                    "ip -n {name} address add {}/32 dev {device}",
+                    TestbedPlan::address(host)
+                )));
             }
             steps.push(run(&format!("ip -n {name} link set {device} up")));
         }
@@ -64,7 +68,7 @@ pub(crate) fn addresses(plan: &Plan) -> Vec<Step> {
 }
 
 /// Returns the commands that add routes and neighbours.
-pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
+pub(crate) fn routes(plan: &TestbedPlan) -> Vec<Step> {
     let mut steps = Vec::new();
     let routes = plan.network.routes();
     for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
@@ -73,9 +77,9 @@ pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
             if matches!(node, Node::Switch(switch) if plan.network.is_user(switch)) {
                 continue;
             }
-            let (name, device) = (plan.namespace(node), Plan::device(node, place));
+            let (name, device) = (plan.namespace(node), TestbedPlan::device(node, place));
             let next = match neighbour {
-                Node::Host(host) => Plan::address(host).to_string(),
+                Node::Host(host) => TestbedPlan::address(host).to_string(),
                 Node::Switch(_) => GATEWAY.to_owned(),
             };
             // What is addressed to no device here is read by a switch in user space, and dropped at once by the kernel beside it.
@@ -99,7 +103,7 @@ pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
         let node = Node::Switch(switch as u16);
         let name = plan.namespace(node);
         for (host, &cable) in to.iter().enumerate() {
-            let (address, device) = (Plan::address(host as u16), Plan::device(node, cable));
+            let (address, device) = (TestbedPlan::address(host as u16), TestbedPlan::device(node, cable));
             let direct = plan.network.cables[cable].ends.contains(&Node::Host(host as u16));
             let via = if direct { String::new() } else { format!("via {GATEWAY} ") };
             let onlink = if direct { "" } else { " onlink" };
@@ -130,7 +134,8 @@ mod tests {
     #[test]
     fn leaves_route_to_hosts_of_other_leaves_over_spines() {
         let line = Line { rate_bps: 1_000_000, delay_ns: 0, port: Port::fifo().into() };
-        let plan = Plan { network: Network::leaf_spine([2, 2, 1], &line, &line), ..star(2, Port::fifo()) };
+        let plan =
+            TestbedPlan { network: Network::leaf_spine([2, 2, 1], &line, &line), ..star(2, Port::fifo()) };
         let all = lines(&routes(&plan));
         // Host 1 is at leaf 1. Cables 2 and 3 lead from leaf 0 to the spines; the number of the host chooses the second.
         for route in [

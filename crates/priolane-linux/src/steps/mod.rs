@@ -7,11 +7,11 @@ mod words;
 use std::path::Path;
 
 use crate::network::Node;
-use crate::plan::{Plan, Step};
+use crate::plan::{Step, TestbedPlan};
 
 /// Returns the steps that make a testbed, in order. Files are written below `directory`. `program` with the arguments
 /// `switch`, that directory and a number must be the process of a switch in user space.
-pub fn steps(plan: &Plan, directory: &Path, program: &[String]) -> Vec<Step> {
+pub fn steps(plan: &TestbedPlan, directory: &Path, program: &[String]) -> Vec<Step> {
     let mut steps = ip::namespaces(plan);
     steps.extend(ip::cables(plan));
     steps.extend(ip::addresses(plan));

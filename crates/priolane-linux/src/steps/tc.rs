@@ -26,7 +26,7 @@ use priolane_core::ids::{CLASSES, Class};
 use priolane_net::Dscp;
 
 use crate::marker::Marker;
-use crate::plan::{Marking, Plan, Step};
+use crate::plan::{Marking, Step, TestbedPlan};
 use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service, minor};
 use crate::token_port::{DataLimit, TokenQueue};
 
@@ -69,12 +69,12 @@ struct Device<'a> {
 }
 
 /// Returns the steps that make the ports of all switches.
-pub(crate) fn ports(plan: &Plan, directory: &Path) -> Vec<Step> {
+pub(crate) fn ports(plan: &TestbedPlan, directory: &Path) -> Vec<Step> {
     let mut steps = Vec::new();
     for (node, cable, _, port) in plan.ports() {
         let device = Device {
             namespace: plan.namespace(node),
-            device: Plan::device(node, cable),
+            device: TestbedPlan::device(node, cable),
             rate_bps: plan.network.cables[cable].rate_bps,
             mtu: plan.mtu,
             port,
@@ -349,7 +349,7 @@ mod tests {
             end[1..],
             ["qdisc add dev p0 clsact", "filter add dev p0 egress bpf da obj /d/prl-t-s0-p0.o sec tc"]
         );
-        let red = lines(&ports(&Plan { marking: Marking::Red, ..star(2, port) }, Path::new("/d")));
+        let red = lines(&ports(&TestbedPlan { marking: Marking::Red, ..star(2, port) }, Path::new("/d")));
         let queue = "tc -n prl-t-s0 qdisc add dev p0 parent 1:10 handle 10: red limit 151400 min 15140 max 15141 \
                      avpkt 1514 burst 10 probability 1 bandwidth 100000000bit ecn nodrop";
         assert_eq!(red[3], queue);

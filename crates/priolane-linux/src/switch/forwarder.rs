@@ -15,7 +15,7 @@ use super::frames::Frames;
 use super::item::Item;
 use super::port::{CATCH_UP, OutPort, Shared};
 use crate::network::Node;
-use crate::plan::Plan;
+use crate::plan::TestbedPlan;
 
 /// The output of a switch.
 pub trait Outlet {
@@ -53,13 +53,13 @@ impl Forwarder {
     ///
     /// # Errors
     /// Returns a text that says why the switch cannot be created.
-    pub fn new(plan: &Plan, switch: u16) -> Result<Self, String> {
+    pub fn new(plan: &TestbedPlan, switch: u16) -> Result<Self, String> {
         let of = plan.user_ports().filter(|(node, ..)| *node == Node::Switch(switch));
         let (mut ports, mut places, mut memory) = (Vec::new(), Vec::new(), None);
         for (_, cable, end, port) in of {
             let rate = Rate::from_bps(plan.network.cables[cable].rate_bps).ok_or("a cable without a rate")?;
             let discipline = port.discipline()?.build(&port.context(rate));
-            let (to, from) = (Plan::hardware(cable, 1 - end), Plan::hardware(cable, end));
+            let (to, from) = (TestbedPlan::hardware(cable, 1 - end), TestbedPlan::hardware(cable, end));
             let mut hardware = [0; 12];
             hardware[..6].copy_from_slice(&to);
             hardware[6..].copy_from_slice(&from);
@@ -148,7 +148,7 @@ impl Forwarder {
         let counts = &mut self.shared.counts;
         let layout = Layout::of(frame);
         let route = layout.and_then(|layout| {
-            let (src, dst) = (Plan::host_of(layout.src), Plan::host_of(layout.dst)?);
+            let (src, dst) = (TestbedPlan::host_of(layout.src), TestbedPlan::host_of(layout.dst)?);
             Some((layout, src, dst, *self.routes.get(usize::from(dst))?))
         });
         let Some((layout, src, dst, place)) = route else {

@@ -142,8 +142,8 @@ pub(super) mod tests {
         frame.extend([0x45, tos]);
         frame.extend(len.to_be_bytes());
         frame.extend([0, 0, 0x40, 0, 64, UDP, 0, 0]);
-        frame.extend(crate::plan::Plan::address(from).octets());
-        frame.extend(crate::plan::Plan::address(to).octets());
+        frame.extend(crate::plan::TestbedPlan::address(from).octets());
+        frame.extend(crate::plan::TestbedPlan::address(to).octets());
         frame.extend([0x1b, 0xa5, 0x1b, 0xa6]);
         frame.extend((len - 20).to_be_bytes());
         frame.extend([0xab, 0xcd]);

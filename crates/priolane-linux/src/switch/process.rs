@@ -14,7 +14,7 @@ use super::counts::{ForwardCounts, SwitchReport};
 use super::forwarder::{Forwarder, Outlet};
 use super::socket::{BATCH, Batch, PacketSocket, readable, wait};
 use crate::network::Node;
-use crate::plan::Plan;
+use crate::plan::TestbedPlan;
 
 /// The real-time priority that the process asks for. It is above that of hosts, because a switch that is late delays
 /// all hosts.
@@ -109,11 +109,11 @@ impl Process {
     fn start(directory: &Path, switch: u16) -> Result<Self, SwitchError> {
         let path = directory.join("plan.json");
         let text = std::fs::read(&path).map_err(|source| SwitchError::Plan { path: path.clone(), source })?;
-        let plan: Plan = serde_json::from_slice(&text)
+        let plan: TestbedPlan = serde_json::from_slice(&text)
             .map_err(|error| SwitchError::Plan { path, source: io::Error::other(error) })?;
         let forwarder = Forwarder::new(&plan, switch).map_err(|what| SwitchError::Switch { switch, what })?;
         let open = |cable| {
-            let device = Plan::device(Node::Switch(switch), cable);
+            let device = TestbedPlan::device(Node::Switch(switch), cable);
             PacketSocket::open(&device).map_err(|source| SwitchError::Device { device, source })
         };
         let all: Vec<PacketSocket> = forwarder.cables().map(open).collect::<Result<_, _>>()?;

@@ -14,7 +14,7 @@ use super::forwarder::{Forwarder, Outlet};
 use super::frame::tests::{is_valid, udp};
 use crate::plan::tests::star;
 use crate::port::{Amount, Backlog, Mark};
-use crate::user_port::{Memory, Room, UserPort};
+use crate::user_port::{Memory, PortLimit, UserPort};
 
 /// The time that a full packet takes at 100 Mbit/s: 123.04 us.
 const PACKET: Span = Span(123_040_000);
@@ -40,7 +40,7 @@ impl Left {
 
 fn port(row: Value, packets: Option<u32>) -> UserPort {
     let Value::Object(row) = row else { panic!("{row}") };
-    let room = packets.map(|packets| Room { most: Amount::Packets(packets), per: Backlog::Port });
+    let room = packets.map(|packets| PortLimit { most: Amount::Packets(packets), per: Backlog::Port });
     UserPort { row, room, ..UserPort::fifo() }
 }
 

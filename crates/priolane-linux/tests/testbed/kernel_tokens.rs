@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use priolane_linux::counters::counters;
 use priolane_linux::network::{Network, Node};
-use priolane_linux::plan::Plan;
+use priolane_linux::plan::TestbedPlan;
 use priolane_linux::port::Port;
 use priolane_net::Dscp;
 use priolane_net::core::port::{Buffer, TokenGroupSpec};
@@ -34,11 +34,11 @@ fn port() -> Port {
 }
 
 /// Returns a socket in the namespace of a host, which this thread enters.
-fn socket_in(plan: &Plan, host: u16, port: u16) -> UdpSocket {
+fn socket_in(plan: &TestbedPlan, host: u16, port: u16) -> UdpSocket {
     let namespace = File::open(format!("/run/netns/{}", plan.namespace(Node::Host(host)))).unwrap();
     // SAFETY: the descriptor is open, and no memory is passed; only this thread changes its namespace.
     assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
-    UdpSocket::bind((Plan::address(host), port)).unwrap()
+    UdpSocket::bind((TestbedPlan::address(host), port)).unwrap()
 }
 
 fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
@@ -48,13 +48,22 @@ fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c
     assert_eq!(answer, 0);
 }
 
-/// Sends `count` datagrams of a class at a time, with a pause after them, until `stop` is set.
-fn send(plan: &Plan, host: u16, (class, len, count): (u8, usize, usize), pause: Duration, stop: &AtomicBool) {
+/// Datagrams of a class that are sent at a time.
+#[derive(Clone, Copy)]
+struct Burst {
+    class: u8,
+    len: usize,
+    count: usize,
+}
+
+/// Sends a burst at a time, with a pause after it, until `stop` is set.
+fn send(plan: &TestbedPlan, host: u16, burst: Burst, pause: Duration, stop: &AtomicBool) {
+    let Burst { class, len, count } = burst;
     let socket = socket_in(plan, host, 0);
     set(&socket, libc::IPPROTO_IP, libc::IP_TOS, libc::c_int::from(Dscp::DEFAULT.of(class)) << 2);
     while !stop.load(Ordering::Relaxed) {
         for _ in 0..count {
-            let _ = socket.send_to(&vec![class; len], (Plan::address(2), 9_000));
+            let _ = socket.send_to(&vec![class; len], (TestbedPlan::address(2), 9_000));
         }
         std::thread::sleep(pause);
     }
@@ -84,7 +93,7 @@ fn receive(socket: &UdpSocket) -> Option<(u8, usize, u64)> {
 }
 
 /// Returns the datagrams that arrive at host 2 in `span`.
-fn receive_all(plan: &Plan, span: Duration, stop: &AtomicBool) -> Vec<(u8, usize, u64)> {
+fn receive_all(plan: &TestbedPlan, span: Duration, stop: &AtomicBool) -> Vec<(u8, usize, u64)> {
     let socket = socket_in(plan, 2, 9_000);
     set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
     set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
@@ -113,16 +122,16 @@ fn most_within(arrivals: &[(u64, u64)], window_ns: u64) -> u64 {
 }
 
 /// Returns the datagrams that arrive at host 2 while two hosts send more tokens and more data than it may receive.
-fn overload(plan: &Plan) -> Vec<(u8, usize, u64)> {
+fn overload(plan: &TestbedPlan) -> Vec<(u8, usize, u64)> {
     let stop = AtomicBool::new(false);
     let ms = Duration::from_millis;
     std::thread::scope(|scope| {
         let receiver = scope.spawn(|| receive_all(plan, ms(1_500), &stop));
         // 5.18 Mbit/s are 7.7 tokens in a millisecond: less of class 0, and more than the rest of class 2; more data than all.
-        scope.spawn(|| send(plan, 0, (0, TOKEN, 5), ms(2), &stop));
-        scope.spawn(|| send(plan, 0, (2, TOKEN, 20), ms(1), &stop));
-        scope.spawn(|| send(plan, 1, (2, TOKEN, 20), ms(1), &stop));
-        scope.spawn(|| send(plan, 1, (DATA, FRAME, 20), ms(1), &stop));
+        scope.spawn(|| send(plan, 0, Burst { class: 0, len: TOKEN, count: 5 }, ms(2), &stop));
+        scope.spawn(|| send(plan, 0, Burst { class: 2, len: TOKEN, count: 20 }, ms(1), &stop));
+        scope.spawn(|| send(plan, 1, Burst { class: 2, len: TOKEN, count: 20 }, ms(1), &stop));
+        scope.spawn(|| send(plan, 1, Burst { class: DATA, len: FRAME, count: 20 }, ms(1), &stop));
         receiver.join().unwrap()
     })
 }

@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 use priolane_linux::command::run;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::network::{Network, Node};
-use priolane_linux::plan::Plan;
+use priolane_linux::plan::TestbedPlan;
 use priolane_linux::port::{Amount, Backlog, Mark, Port, Service};
 use priolane_linux::testbed::{self, Testbed, TestbedError};
 
 use crate::made::{line, namespaces, plan, program, up};
 
 /// Checks that one host reaches another, which refuses a connection to a port where nobody listens.
-fn reach(plan: &Plan, from: u16, to: u16) {
-    let (namespace, to) = (plan.namespace(Node::Host(from)), Plan::address(to));
+fn reach(plan: &TestbedPlan, from: u16, to: u16) {
+    let (namespace, to) = (plan.namespace(Node::Host(from)), TestbedPlan::address(to));
     let connect = format!("timeout 2 bash -c 'echo > /dev/tcp/{to}/9' 2>&1");
     let message = run(&["ip", "netns", "exec", &namespace, "sh", "-c", &connect]).unwrap_err().message;
     assert!(message.contains("refused"), "from host {from} to {to}: {message}");
 }
 
-fn tc(plan: &Plan, node: Node, words: &str) -> String {
+fn tc(plan: &TestbedPlan, node: Node, words: &str) -> String {
     let namespace = plan.namespace(node);
     let argv: Vec<&str> = ["tc", "-n", &namespace].into_iter().chain(words.split(' ')).collect();
     run(&argv).unwrap()

@@ -6,7 +6,7 @@ use std::path::Path;
 use priolane_linux::command::run;
 use priolane_linux::journal::DIRECTORY;
 use priolane_linux::network::{Line, Network, SwitchPort};
-use priolane_linux::plan::{Marking, Name, Plan};
+use priolane_linux::plan::{Marking, Name, TestbedPlan};
 use priolane_linux::probe::Machine;
 use priolane_linux::testbed::Testbed;
 
@@ -21,9 +21,9 @@ pub(crate) fn program() -> Vec<String> {
 }
 
 /// Returns a plan whose name contains the number of this process and `tag`.
-pub(crate) fn plan(tag: &str, network: Network) -> Plan {
+pub(crate) fn plan(tag: &str, network: Network) -> TestbedPlan {
     let name = Name::try_from(format!("{tag}{}", std::process::id())).unwrap();
-    Plan { name, network, mtu: 1_500, marking: Marking::Bpf }
+    TestbedPlan { name, network, mtu: 1_500, marking: Marking::Bpf }
 }
 
 /// A testbed that is removed on drop, even if the test fails.
@@ -58,7 +58,7 @@ impl Drop for Up {
 }
 
 /// Makes a testbed. Returns `None`, with the reason on standard error, if this machine cannot make it.
-pub(crate) fn up(plan: Plan) -> Option<Up> {
+pub(crate) fn up(plan: TestbedPlan) -> Option<Up> {
     match Machine::examine().fit(plan) {
         Ok(plan) => {
             Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY), &program(), &mut || true).unwrap())))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use priolane_linux::job::{Flow, FlowKind, Ladder, Order, SchemeJob};
 use priolane_linux::journal::DIRECTORY;
 use priolane_linux::network::Network;
-use priolane_linux::plan::Plan;
+use priolane_linux::plan::TestbedPlan;
 use priolane_linux::port::{Amount, Backlog, Mark, Port};
 use priolane_linux::probe::{Machine, Marks};
 use priolane_linux::run::{Ends, RunJob, TestbedReport, run};
@@ -58,7 +58,7 @@ pub(crate) fn port() -> Port {
     Port { mark, room: Some(Amount::Packets(240)), ..Port::fifo() }
 }
 
-pub(crate) fn job(plan: Plan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
+pub(crate) fn job(plan: TestbedPlan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
     RunJob {
         plan,
         scheme,
@@ -82,7 +82,7 @@ pub(crate) fn measured(job: &RunJob) -> Option<TestbedReport> {
             return None;
         }
     };
-    let job = RunJob { plan: Plan { marking, ..job.plan.clone() }, ..job.clone() };
+    let job = RunJob { plan: TestbedPlan { marking, ..job.plan.clone() }, ..job.clone() };
     // One at a time: each takes both cores of a small machine.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

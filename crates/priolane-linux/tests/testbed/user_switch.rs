@@ -10,12 +10,12 @@ use priolane_linux::counters::QueueCount;
 use priolane_linux::job::SchemeJob;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::network::{Line, Network};
-use priolane_linux::plan::Plan;
+use priolane_linux::plan::TestbedPlan;
 use priolane_linux::port::{Amount, Backlog, Mark};
 use priolane_linux::run::{TestbedReport, run as measure};
 use priolane_linux::switch::ask;
 use priolane_linux::testbed;
-use priolane_linux::user_port::{Room, UserPort};
+use priolane_linux::user_port::{PortLimit, UserPort};
 use serde_json::{Value, json};
 
 use crate::made::{line, namespaces, plan, program, up};
@@ -23,11 +23,11 @@ use crate::runs::{arrived, dctcp, fct_ms, flow, job, measured, scheme};
 
 fn port(row: Value, packets: u32) -> UserPort {
     let Value::Object(row) = row else { panic!("{row}") };
-    let room = Some(Room { most: Amount::Packets(packets), per: Backlog::Port });
+    let room = Some(PortLimit { most: Amount::Packets(packets), per: Backlog::Port });
     UserPort { row, room, ..UserPort::fifo() }
 }
 
-fn star(tag: &str, port: UserPort) -> Plan {
+fn star(tag: &str, port: UserPort) -> TestbedPlan {
     plan(tag, Network::star(3, &line(port)))
 }
 

@@ -8,7 +8,7 @@ pub(crate) const LEAST_RECEIVING: u64 = 1 << 20;
 
 /// Limits on the memory of messages that are being received. All sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct ReceiveLimits {
     /// The length of the longest message.
     pub(crate) message: u64,
     /// The memory that one sender may use; only its oldest message may exceed this limit.
@@ -21,7 +21,7 @@ pub(crate) struct Room {
     pub(crate) senders: u16,
 }
 
-impl Room {
+impl ReceiveLimits {
     /// Returns the memory for the state of unfinished and remembered flows at the endpoint: a quarter of `receiving`.
     pub(crate) fn flows(&self) -> u64 {
         self.receiving / 4
@@ -53,12 +53,17 @@ mod tests {
         for (message, receiving) in
             [(1 << 30, 2 << 30), ((1 << 48) - 1, 2 << 30), (1, 1 << 20), (1 << 20, 1 << 20)]
         {
-            let room = Room { message, sender: 1, ahead: 1, receiving, senders: 1 };
+            let room = ReceiveLimits { message, sender: 1, ahead: 1, receiving, senders: 1 };
             assert_eq!(room.flows() + room.reserve() + room.pool(), receiving);
             assert!(room.pool() >= receiving * 3 / 16 - SPARE && room.longest_kept() <= message);
         }
-        let default =
-            Room { message: 1 << 30, sender: 64 << 20, ahead: 1, receiving: 2 << 30, senders: 4_096 };
+        let default = ReceiveLimits {
+            message: 1 << 30,
+            sender: 64 << 20,
+            ahead: 1,
+            receiving: 2 << 30,
+            senders: 4_096,
+        };
         assert_eq!((default.longest_kept(), default.pool()), (1 << 30, (384 << 20) - SPARE));
     }
 }

@@ -5,7 +5,8 @@ use crate::parts::RUN;
 
 /// Limits for messages of up to 100 kB: a reserve of 178,036 bytes and a pool of 684,464 bytes, of which 114,077 are
 /// for each of three senders and 342,233 are shared.
-const ROOM: Room = Room { message: 100_000, sender: 80_000, ahead: 40_000, receiving: 1_150_000, senders: 3 };
+const ROOM: ReceiveLimits =
+    ReceiveLimits { message: 100_000, sender: 80_000, ahead: 40_000, receiving: 1_150_000, senders: 3 };
 const A: (HostId, FlowId) = (HostId(1), FlowId(1));
 const B: (HostId, FlowId) = (HostId(1), FlowId(2));
 const NOW: Time = Time(5);
@@ -72,7 +73,7 @@ fn bytes_are_put_together_in_whatever_order_they_come() {
 
 #[test]
 fn no_message_is_longer_than_it_may_be_and_none_far_beyond_what_can_be_read() {
-    let mut assembly = Assembly::new(Room { ahead: 200, ..ROOM });
+    let mut assembly = Assembly::new(ReceiveLimits { ahead: 200, ..ROOM });
     assert_eq!(assembly.store(A, 99_999, &[0; 2], NOW, kept), StoreOutcome::TooLong);
     assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW, kept), StoreOutcome::TooLong);
     assert_eq!(assembly.store(A, 150, &[0; 51], NOW, kept), StoreOutcome::NoRoom);
@@ -84,7 +85,7 @@ fn no_message_is_longer_than_it_may_be_and_none_far_beyond_what_can_be_read() {
 
 #[test]
 fn a_message_that_no_memory_has_room_for_is_counted_or_refused() {
-    let room = Room { message: 1 << 40, receiving: 1 << 20, ahead: u64::MAX, ..ROOM };
+    let room = ReceiveLimits { message: 1 << 40, receiving: 1 << 20, ahead: u64::MAX, ..ROOM };
     let mut assembly = Assembly::new(room);
     assert_eq!(assembly.store(A, 1 << 19, &[0; 1], NOW, kept), StoreOutcome::TooLong);
     assert_eq!(assembly.store(A, 1 << 39, &[0; 1], NOW, || Some(1)), StoreOutcome::First);
@@ -113,7 +114,7 @@ fn only_the_oldest_message_of_a_sender_goes_beyond_its_share() {
 
 #[test]
 fn of_a_message_that_is_counted_nothing_is_kept() {
-    let mut assembly = Assembly::new(Room { message: 10_000, ..ROOM });
+    let mut assembly = Assembly::new(ReceiveLimits { message: 10_000, ..ROOM });
     assert_eq!(assembly.store(A, 0, &[1; 150], NOW, || Some(7)), StoreOutcome::First);
     // Beyond the room of a message and of its sender; where it is counted is asked once.
     assert_eq!(assembly.store(A, 9_000, &[1; 900], NOW, || None), StoreOutcome::Yes);
@@ -128,7 +129,7 @@ fn of_a_message_that_is_counted_nothing_is_kept() {
 
 /// Fills the free part of the pool with messages of two senders that do not end.
 fn full() -> Assembly {
-    let mut assembly = Assembly::new(Room { sender: 10_000_000, ..ROOM });
+    let mut assembly = Assembly::new(ReceiveLimits { sender: 10_000_000, ..ROOM });
     for host in [1, 2] {
         let mut flow = 0;
         while store(&mut assembly, (HostId(host), FlowId(flow)), 0, 20_000) == StoreOutcome::First {
@@ -153,7 +154,7 @@ fn a_sender_that_has_little_finds_room_although_others_fill_all_they_may() {
 /// Tests the worst case: all memory is taken by messages that are each the oldest of their sender and need more.
 #[test]
 fn where_every_oldest_message_needs_more_room_they_end_one_after_another() {
-    let mut assembly = Assembly::new(Room { sender: 10_000_000, ..ROOM });
+    let mut assembly = Assembly::new(ReceiveLimits { sender: 10_000_000, ..ROOM });
     let flow = |host| (HostId(host), FlowId(0));
     let mut came = [1; 3];
     let mut now = Time::ZERO;
@@ -220,7 +221,8 @@ fn a_holder_of_the_turn_that_is_slow_is_dropped_for_one_that_waits() {
 
 #[test]
 fn what_is_dropped_is_freed_little_by_little_and_counts_until_then() {
-    let room = Room { message: 1 << 20, sender: 1 << 30, ahead: 1 << 20, receiving: 64 << 20, senders: 4 };
+    let room =
+        ReceiveLimits { message: 1 << 20, sender: 1 << 30, ahead: 1 << 20, receiving: 64 << 20, senders: 4 };
     let mut assembly = Assembly::new(room);
     for n in 0..5_000u64 {
         let stored = assembly.store(A, 2 * n, &[1], NOW, kept);

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::driver::{Driver, Setup};
 use super::held::Held;
-use crate::assembly::{Assembly, Room};
+use crate::assembly::{Assembly, ReceiveLimits};
 use crate::clock::{Clock, span_of};
 use crate::config::{Config, Limits, ReceiveOffload, Segmentation};
 use crate::error::BindError;
@@ -103,7 +103,7 @@ impl Start {
             _ => (Span::ZERO, false),
         };
         let Limits { message, sender, ahead, receiving, peers, .. } = limits;
-        let room = Room { message, sender, ahead, receiving, senders: peers };
+        let room = ReceiveLimits { message, sender, ahead, receiving, senders: peers };
         let defaults = RealHost::new(draw(&*random)?);
         let real = RealHost {
             // A sender fails messages to a host that is silent; until then it retransmits, also after a stop of that length.

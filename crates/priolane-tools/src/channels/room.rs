@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 /// The noise that channels accommodate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Room {
+pub enum CoveredNoise {
     /// This fraction of the measured delays, above 0 and at most 1.
     Part(f64),
     /// The fraction that yields this link utilization, above 0 and at most 1.
     Utilization(f64),
 }
 
-impl Room {
+impl CoveredNoise {
     /// Returns the given number and its key.
     pub(super) fn stated(self) -> (&'static str, f64) {
         match self {
@@ -79,18 +79,18 @@ mod tests {
     #[test]
     fn a_flow_with_many_samples_needs_more_room_than_one_with_few() {
         // 55 samples: t = 21.27, y = 0.0204 / 21.27 = 9.6e-4, and 55 x 54 / 2 q^2 = y at q = 8.0e-4 to first order.
-        let many = Room::Utilization(0.98).part(55.0);
+        let many = CoveredNoise::Utilization(0.98).part(55.0);
         assert!((1.0 - many - 8.2e-4).abs() < 0.3e-4, "{many}");
         // Two samples: t = 4.92, and q^2 = 0.0204 / 4.92: 6.4 % may have a larger error.
-        let few = Room::Utilization(0.98).part(2.0);
+        let few = CoveredNoise::Utilization(0.98).part(2.0);
         assert!((1.0 - few - 0.0644).abs() < 1e-3, "{few}");
-        assert_eq!(Room::Part(0.9).part(55.0), 0.9);
+        assert_eq!(CoveredNoise::Part(0.9).part(55.0), 0.9);
     }
 
     #[test]
     fn a_line_that_is_always_used_has_room_for_all_noise_and_one_sample_a_round_trip_needs_none() {
-        assert!((Room::Utilization(1.0).part(20.0) - 1.0).abs() < 1e-8);
-        assert_eq!(Room::Utilization(0.98).part(0.3), 0.0);
-        assert!(Room::Utilization(0.5).part(8.0) < Room::Utilization(0.99).part(8.0));
+        assert!((CoveredNoise::Utilization(1.0).part(20.0) - 1.0).abs() < 1e-8);
+        assert_eq!(CoveredNoise::Utilization(0.98).part(0.3), 0.0);
+        assert!(CoveredNoise::Utilization(0.5).part(8.0) < CoveredNoise::Utilization(0.99).part(8.0));
     }
 }

@@ -69,7 +69,12 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
     let knows_paths = scale::depends_on_paths(run) || scale::depends_on_base_delay(run, &network);
     let job = RunJob {
         // Which marks this machine has is found when the testbed is made.
-        plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
+        plan: priolane_linux::plan::TestbedPlan {
+            name,
+            network,
+            mtu: scenario.frame.mtu,
+            marking: Marking::Bpf,
+        },
         scheme: SchemeJob { ranks: ports.need_ranks(), admission, ..scale::scheme(run, scale)? },
         knows_paths,
         flows,

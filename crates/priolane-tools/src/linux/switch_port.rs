@@ -9,7 +9,7 @@ use priolane_core::units::{Limit, Span};
 use priolane_lab::plan::Run;
 use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Mark, Port, Unfit};
-use priolane_linux::user_port::{Room, UserPort, token_wire};
+use priolane_linux::user_port::{PortLimit, UserPort, token_wire};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_source::InputError;
 use serde_json::{Map, Value};
@@ -121,7 +121,7 @@ impl<'a> Ports<'a> {
             row: without_nulls(row),
             map: scheme.map.queues(),
             unscheduled,
-            room: Room::of(&spec.buffer),
+            room: PortLimit::of(&spec.buffer),
             mark: Mark::of(&spec.buffer),
             memory: scenario.switch.memory.map(Into::into),
             frame: scenario.frame,
