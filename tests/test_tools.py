@@ -20,9 +20,28 @@ def test_a_function_of_81_lines_is_found() -> None:
     assert not list(check_sizes.violations("x.py", f"def f():\n{body[:-9]}"))
 
 
-def test_a_file_of_1001_lines_is_found() -> None:
-    assert list(check_sizes.violations("x.rs", "\n" * 1001)) == ["x.rs: 1001 lines (at most 1000)"]
-    assert not list(check_sizes.violations("x.rs", "\n" * 1000))
+def test_a_file_of_801_lines_is_found() -> None:
+    assert list(check_sizes.violations("x.rs", "\n" * 801)) == ["x.rs: 801 lines (at most 800)"]
+    assert not list(check_sizes.violations("x.rs", "\n" * 800))
+
+
+@pytest.mark.parametrize(
+    ("signature", "count"),
+    [
+        ("fn f(&self, (a, b): (u8, u8), c: u8, d: u8, e: u8)", 6),
+        ("fn f(&self, (a, b): (u8, u8), c: u8, d: u8, e: u8, f: u8)", 7),
+        (
+            "fn f<C: Fn(u8) -> V<u8>>(\n &self, // (a, b): c\n (a, b): (V<u8>, C), (c, d, e): (A, B, C), g: [u8; 2])",
+            7,
+        ),
+        # Clippy counts these.
+        ("fn f(a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: Fn(u8, u8) -> u8)", 7),
+    ],
+)
+def test_the_parts_of_tuples_are_arguments(signature: str, count: int) -> None:
+    found = list(check_sizes.violations("x.rs", f"{signature} {{}}\n"))
+    hidden = count > check_sizes.ARGUMENTS and "(a, b)" in signature
+    assert found == ([f"x.rs: function f has {count} arguments with those in tuples (at most 6)"] if hidden else [])
 
 
 @pytest.mark.soak

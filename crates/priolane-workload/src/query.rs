@@ -158,20 +158,15 @@ impl Query {
             let asked = draw(servers, client, self.fan_out as usize, &mut draws.servers);
             let after = Predecessor::flows(last, pause);
             let wait = FlowDependency { flow: FlowId(0), after, until: Some(until) };
-            (last, earliest) = self.request((client, asked), (earliest, &wait), &mut draws.sizes, list);
+            let request = Request { client, servers: asked, earliest, wait };
+            (last, earliest) = self.answers(&request, &mut draws.sizes, list);
         }
         Ok(())
     }
 
-    /// Adds a request at `earliest` or when `wait` says; returns its answers, and the earliest arrival of the last
-    /// one.
-    fn request(
-        &self,
-        (client, servers): (HostId, &[HostId]),
-        (earliest, wait): (Time, &FlowDependency),
-        sizes: &mut Stream,
-        list: &mut List,
-    ) -> (Vec<FlowId>, Time) {
+    /// Adds a request; returns its answers, and the earliest arrival of the last one.
+    fn answers(&self, request: &Request<'_>, sizes: &mut Stream, list: &mut List) -> (Vec<FlowId>, Time) {
+        let Request { client, servers, earliest, ref wait } = *request;
         let mut queries = Vec::with_capacity(servers.len());
         for &server in servers {
             let query = list.flow(Pair { src: client, dst: server }, self.query, earliest);
@@ -205,6 +200,14 @@ impl Query {
             }
         }
     }
+}
+
+/// A request of a client to some servers, which starts at `earliest` or when `wait` says.
+struct Request<'a> {
+    client: HostId,
+    servers: &'a [HostId],
+    earliest: Time,
+    wait: FlowDependency,
 }
 
 impl List<'_> {
