@@ -152,6 +152,17 @@ impl Entry {
         }
     }
 
+    /// Returns its example as a file writes it.
+    pub fn written_example(&self) -> String {
+        let Self { name, tag, example: Example { keys, .. }, .. } = self;
+        match self.notation {
+            Notation::Name => format!("{name:?}"),
+            Notation::Key => format!("{{ {keys} }}"),
+            Notation::Tag if keys.is_empty() => format!("{{ {tag} = {name:?} }}"),
+            Notation::Tag => format!("{{ {tag} = {name:?}, {keys} }}"),
+        }
+    }
+
     /// Returns the group of the key `key`; `None` if there is no such key, or it has no group.
     fn group_of(&self, key: &str) -> Option<&'static str> {
         let info = self.parameters.iter().find(|info| info.name == key);

@@ -170,7 +170,7 @@ fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
         linux: entry.deployment.linux,
         serves: entry.deployment.serves,
         lacks: entry.deployment.lacks,
-        example: entry.example.written(entry.notation, entry.tag, entry.name),
+        example: entry.written_example(),
         beside: entry.example.beside,
         variant: entry.example.variant,
         keys: own.chain(common).collect(),
