@@ -277,6 +277,27 @@ def test_a_page_of_a_part_begins_and_ends_where_it_is_told(experiment: Path, tmp
     assert "were sent before the page begins" in to.read_text()
 
 
+def test_a_page_without_room_for_what_was_before_begins_with_the_flow(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Flow 1 starts at 300 us and takes more than 1.6 ms: a tenth of that holds hundreds of hops of flow 0.
+    (tmp_path / "flows.csv").write_text("start_ns,src,dst,bytes\n0,0,2,4000000\n300000,1,2,2000000\n")
+    (tmp_path / "x.toml").write_text(EXPERIMENT)
+    to = tmp_path / "replay.html"
+    arguments = ["trace", str(tmp_path / "x.toml"), "--flow", "1", "--page", str(to), "-o", str(tmp_path / "out")]
+    assert cli.main([*arguments, "--most-hops", "100"]) == 0
+    head = head_of(to.read_text())
+    assert head["from_ps"] == 300 * US
+    # The command of the page makes the same page.
+    assert f"--from {300 * US}ps" in to.read_text()
+    text = re.search(r'id="columns">(.*?)</script>', to.read_text(), re.DOTALL)
+    assert text is not None
+    read = unpacked(text[1], head["columns"])
+    assert 1 in {head["flows"][flow]["id"] for flow in read["packet_flow"]}
+    # The page ends long before the flow: the terminal says so, as the page does.
+    assert "note: The page ends at " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

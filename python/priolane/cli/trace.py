@@ -73,7 +73,7 @@ def _add_page(command: argparse.ArgumentParser) -> None:
         dest="since",
         type=_instant,
         metavar="TIME",
-        help="where the page begins, as 1.2ms (default: a tenth of the flow's life before it)",
+        help="where the page begins, as 1.2ms (default: a tenth of the flow's life before it, or with it)",
     )
     page.add_argument("--until", type=_instant, metavar="TIME", help="where it ends (default: a tenth after it)")
     page.add_argument(
@@ -144,12 +144,14 @@ def _with_page(chosen: argparse.Namespace, found: Trace, options: Options) -> Tr
         chosen.file,
         tuple(chosen.flows),
         chosen.page,
-        extent=Extent(extent.from_ps, extent.until_ps, chosen.most_hops or MOST_HOPS),
+        extent=replace(extent, most_hops=chosen.most_hops or MOST_HOPS),
         out=found.files[0].parent,
         options=options,
         run=Which(found.seed, tuple(chosen.points)),
     )
-    return replace(found, files=(*found.files, *made))
+    for text in made.lacks:
+        show.note(f"note: {text}")
+    return replace(found, files=(*found.files, *made.files))
 
 
 def heading(found: Trace) -> list[str]:

@@ -12,15 +12,21 @@ _MARGIN = 10
 
 @dataclass(frozen=True)
 class Extent:
-    """Picoseconds since the start of the run, `until_ps` not included, and the most hops that are taken."""
+    """Picoseconds since the start of the run, `until_ps` not included, and the most hops that are taken.
+
+    If the hops are used up before `until_ps`, the page begins at `later_ps` instead, unless that is `None`.
+    """
 
     from_ps: int
     until_ps: int
     most_hops: int = MOST_HOPS
+    later_ps: int | None = None
 
     @classmethod
     def around(cls, found: Trace, from_ps: int | None = None, until_ps: int | None = None) -> "Extent":
         """The life of a traced flow with a tenth of that time before and after, or what is stated of both ends.
+
+        If so many hops are not taken, the page begins with the flow, unless `from_ps` is stated.
 
         Raises `InputError` if nothing is left between the two.
         """
@@ -39,7 +45,7 @@ class Extent:
                 f"{key}: it is {what}; {where}, and the run stops at {found.stopped_at_ps / 1e6:,.3f} us. "
                 "Use times around them."
             )
-        return cls(begins, ends)
+        return cls(begins, ends, later_ps=start if from_ps is None and start > begins else None)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,24 @@
 """Making the page: the run is repeated with all flows traced, and the page is written."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from priolane.execution.flow_trace import NETWORK_TABLES
 from priolane.model.experiment import Options
 from priolane.replay.extent import Extent, Which
-from priolane.replay.page import page
+from priolane.replay.page import notes, page
 from priolane.replay.recording import Part, record
 from priolane.report.generator import refuse_replacing
 from priolane.storage.written_files import write_alone, writing
 from priolane.text.command_line import command_line, option, path_word
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The tables and the page, in this order, and what the page lacks, in sentences."""
+
+    files: tuple[Path, ...]
+    lacks: tuple[str, ...]
 
 
 def replay(  # noqa: PLR0913 - keyword arguments
@@ -21,10 +30,11 @@ def replay(  # noqa: PLR0913 - keyword arguments
     out: str | Path,
     options: Options | None = None,
     run: Which | None = None,
-) -> tuple[Path, ...]:
+) -> Replay:
     """Writes the page `to` that plays `extent` of a run of the experiment at `path`; its tables go to `out`.
 
-    The state of the senders of `flows` is drawn. Returns tables and page. Raises `InputError` as `priolane.trace`
+    The state of the senders of `flows` is drawn. If the hops are used up before the end of `extent`, the run is made
+    again from `extent.later_ps`. Raises `InputError` as `priolane.trace`
     does, also if `to` is a file that is no page of priolane's, and `NotWritten` if the page cannot be written.
     """
     which, options = run or Which(), options or Options()
@@ -33,8 +43,10 @@ def replay(  # noqa: PLR0913 - keyword arguments
     refuse_replacing(place, "name another page with --page")
     with writing(Path(out), NETWORK_TABLES):
         recording = record(Path(path), part, Path(out), options)
-    write_alone(place, page(recording, _command(Path(path), part, options)))
-    return (*recording.files, place)
+        if recording.full_ps is not None and extent.later_ps is not None:
+            recording = record(Path(path), replace(part, from_ps=extent.later_ps), Path(out), options)
+    write_alone(place, page(recording, _command(Path(path), recording.part, options)))
+    return Replay((*recording.files, place), tuple(notes(recording)))
 
 
 def _command(path: Path, part: Part, options: Options) -> str:
