@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from priolane.report.overview_files import as_csv, as_json, narrowed
 from priolane.report.overview_page import page_tables
 from priolane.report.overview_text import columns_of, interval_text, mean_text, notes
 from priolane.results.estimate import Average
+from priolane.results.results import Results
 
 # By scheme and seed: mean FCT in seconds.
 Fcts = Mapping[str, Mapping[int, float]]
@@ -207,6 +209,19 @@ def test_the_table_fits_the_terminal_and_says_what_it_leaves_out(
     assert "[0.846" not in narrow
     assert "Not shown for want of width" in narrow
     assert "\x1b" not in wide + narrow
+
+
+def test_the_warnings_that_are_counted_are_all_printed_when_asked(
+    results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [f"setting {nth} may be a mistake" for nth in range(5)]
+    factories.edit(results.directory / "report.json", lambda report: report | {"warnings": texts})
+    assert main(["results", str(results.directory)]) == 0
+    assert re.search(r"\d+ more warnings: -v", capsys.readouterr().out)
+    assert main(["results", str(results.directory), "-v"]) == 0
+    every = capsys.readouterr().out
+    assert all(f"warning: {text}\n" in every for text in texts)
+    assert "claims of the paper: " in every
 
 
 def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(

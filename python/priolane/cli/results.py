@@ -2,7 +2,7 @@
 
 import argparse
 
-from priolane.cli import arguments, show
+from priolane.cli import arguments, claims, show
 from priolane.cli.brief.listed_results import results_lines
 from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
@@ -46,6 +46,10 @@ def execute(chosen: argparse.Namespace) -> int:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
 
         show_table(found, str(chosen.dir))
+        report = read.judged()
+        if report is not None:
+            claims.print_claims(report)
+            claims.print_warnings(report)
     else:
         for text in results_lines(Screen.of_output(), read, found):
             show.line(text)

@@ -86,6 +86,13 @@ class Results:
     def _has(self, run_id: str) -> bool:
         return run_id not in self.damaged and (self.directory / run_id / RUN_FILE).is_file()
 
+    def judged(self) -> Report | None:
+        """The report, or `None` if runs are missing or the report is damaged."""
+        try:
+            return self.report
+        except InputError:
+            return None
+
     def without_damaged(self, *, with_tables: bool = False) -> "Results":
         """The same results without the runs whose record is damaged, or one of whose tables `with_tables`.
 

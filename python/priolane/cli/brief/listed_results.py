@@ -4,7 +4,6 @@ from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines
 from priolane.cli.brief.warnings import warning_lines
 from priolane.report.overview import ALL, Overview
-from priolane.results.report import Report
 from priolane.results.results import Results
 from priolane.storage.directory import PAGE_FILE
 from priolane.storage.object_store import display_name
@@ -18,7 +17,7 @@ _MOST_ROWS = 8
 def results_lines(screen: Screen, results: Results, view: Overview) -> list[str]:
     """The lines, at most 20. A class that there is no room for is named below."""
     place = display_name(results.directory)
-    report = _report(results)
+    report = results.judged()
     warned = [] if report is None else warning_lines(screen, report, 1)
     page = [f"page  {results.directory / PAGE_FILE}"] if (results.directory / PAGE_FILE).is_file() else []
     room = MOST_LINES - 1 - len(warned) - 1 - len(page) - 1
@@ -46,13 +45,3 @@ def _heading(results: Results, view: Overview) -> str:
     seeds = len(view.seeds)
     means = "One seed: no intervals" if seeds == 1 else f"Means of {seeds} seeds and their 95 % intervals; *: best"
     return f"{view.title}: {there} of {len(results.runs)} runs. {means}"
-
-
-def _report(results: Results) -> Report | None:
-    """The report, if the grid is whole and has one."""
-    from priolane._core import InputError  # noqa: PLC0415
-
-    try:
-        return results.report
-    except InputError:
-        return None
