@@ -171,7 +171,7 @@ def test_a_figure_is_brief_and_leads_with_its_claim(tmp_path: Path, monkeypatch:
     assert code == 0
     require_brief(text)
     # 1, 4 and 9 ms are 4.67 ms in the mean; the paper prints 5.
-    assert text.splitlines()[2].startswith("✗ contradicted  Short flows first: an average FCT of 5 units")
+    assert text.splitlines()[2].startswith("✗ impossible as printed  Short flows first: an average")
     assert "ms here, 5.00 ms in the paper; asked: within 2 %." in " ".join(text.split())
     assert "2 contradicted. Ours: 1 holds." in text
     assert "ps, paper    3.00" in text

@@ -1,6 +1,7 @@
 """`make demo`: what it runs, the sentence and the picture in which it ends, and that README shows the same."""
 
 import contextlib
+import html
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -56,13 +57,36 @@ def test_the_demo_ends_in_its_sentence_and_its_picture(demo: tuple[Path, str]) -
     directory, text = demo
     lines = text.splitlines()
     assert len(lines) <= 20
-    assert lines[-5:-2] == [conclusion(), "plot  runs/demo/figures/panel-1.svg", "page  runs/demo/report.html"]
+    assert " ".join(lines[-6:-4]) == conclusion()
+    assert lines[-4:-2] == ["plot  runs/demo/figures/panel-1.svg", "page  runs/demo/report.html"]
     assert (directory / "runs" / "demo" / "figures" / "panel-1.svg").is_file()
 
 
 def test_the_demo_decides_every_claim(demo: tuple[Path, str]) -> None:
     assert "undecided" not in demo[1]
-    assert demo[1].splitlines()[2].startswith("✗ contradicted  Short flows first: an average FCT of 5 units")
+    assert demo[1].splitlines()[2].startswith("✗ impossible as printed  Short flows first: an average FCT of")
+
+
+def test_the_page_of_the_demo_begins_with_the_same_sentence(demo: tuple[Path, str]) -> None:
+    page = (demo[0] / "runs" / "demo" / "report.html").read_text(encoding="utf-8")
+    first = page[page.index("<header") : page.index("</header>")]
+    title = re.search(r"<h1[^>]*>(.*?)</h1>", first, re.DOTALL)
+    assert title is not None
+    assert html.unescape(title[1]).strip() + "." == conclusion()
+    assert "impossible as printed" in first
+    assert "Not so here" not in page
+    # The number stands below, once, and with its claim.
+    told = html.unescape(first[: first.index("<figure")]).replace("\N{NO-BREAK SPACE}", " ")
+    assert re.findall(r"average FCT of 5 units[^<]*\(4\.68 ms here, 5\.00 ms in the paper\)", told)
+    assert told.count("4.68") == 1
+    # The axis calls flows by their classes, the claims by the numbers of the paper.
+    assert "flow0, flow1 and flow2 are the paper's flows 1, 2 and 3" in html.unescape(first)
+
+
+def test_the_list_counts_the_claims_as_the_run_does(demo: tuple[Path, str]) -> None:
+    paper, ours = "6 reproduced, 2 contradicted", "1 holds"
+    assert f" Paper: {paper}. Ours: {ours}." in demo[1]
+    assert f"9 claims: {paper}; ours: {ours} (default, 2 seeds)" in run("reproduce", "--list", "nos2/fig1")
 
 
 def test_the_step_after_the_demo_decides_every_claim(demo: tuple[Path, str]) -> None:

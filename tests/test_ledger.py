@@ -167,7 +167,10 @@ def test_the_list_has_the_counts_of_the_record(
     lines = capsys.readouterr().out.splitlines()[1:]
     # The double's file has two claims, the record five.
     shown = " ".join(" ".join(lines).split())
-    assert "2 claims: 2 reproduced, 2 undecided, 1 contradicted of then 5 claims (quick, 2 seeds)" in shown
+    assert (
+        "2 claims: 2 reproduced, 1 undecided, 1 contradicted; ours: 1 undecided of then 5 claims (quick, 2 seeds)"
+        in shown
+    )
     assert "2 claims: none recorded" in shown
     assert core.ran == []
 

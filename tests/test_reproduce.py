@@ -92,9 +92,9 @@ def test_all_figures_are_one_command_and_one_page(jobs: str, capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"3 figures, 12 runs, {jobs} at a time")
     assert set(lines[1:4]) == {
-        "nos2/one: 4 runs; 2 reproduced",
-        "nos2/two: 4 runs; 1 reproduced, 1 contradicted",
-        "top/one: 4 runs; 2 reproduced",
+        "nos2/one: 4 runs; 1 reproduced; ours: 1 holds",
+        "nos2/two: 4 runs; 1 contradicted; ours: 1 holds",
+        "top/one: 4 runs; 1 reproduced; ours: 1 holds",
     }
     assert [line.split() for line in lines[4:8]] == [
         ["claims", "of", "figures", *(verdict.value for verdict in Verdict)],
@@ -127,7 +127,7 @@ def test_a_paper_has_a_page_of_its_figures_and_complete_runs_are_kept(capsys: py
     assert main(["reproduce", "nos2/all", "-o", "out", "--jobs", "2"]) == 0
     assert stamps(Path("out")) == before
     assert Path("out/nos2.html").read_text(encoding="utf-8") == page
-    assert "nos2/two: 4 runs; 1 reproduced, 1 contradicted" in capsys.readouterr().out
+    assert "nos2/two: 4 runs; 1 contradicted; ours: 1 holds" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("three")

@@ -199,6 +199,22 @@ def test_what_is_not_shown_to_be_so_does_not_read_as_a_result() -> None:
     assert headline(claim({"kind": "order"})) == "Not finished: It is so (not measured)"
 
 
+def test_a_number_that_no_run_can_have_is_impossible_and_not_merely_contradicted() -> None:
+    one = claim(
+        {"kind": "ratio", "paper": 10.0, "within": 0.1}, value("fct.all.a", ratio(9.0, 9.0, 9.0)), says="it ends at 10"
+    )
+    contradicted = replace(one, verdict=Verdict.CONTRADICTED)
+    proven = replace(contradicted, cause=Cause(CauseKind.PAPER, proof="tests/test_x.py::test_it"))
+    assert headline(contradicted).startswith("Not so here: ")
+    assert headline(proven).startswith("Impossible as printed: It ends at 10")
+    assert (contradicted.word, proven.word) == ("contradicted", "impossible as printed")
+    # A number that is reproduced after all is none.
+    assert replace(proven, verdict=Verdict.REPRODUCED).word == "reproduced"
+    # What a paper does not state is no proof against it.
+    unstated = replace(contradicted, cause=Cause(CauseKind.UNSTATED, proof="tests/test_x.py::test_it"))
+    assert unstated.word == "contradicted"
+
+
 def title(test: Mapping[str, Any], estimate: Estimate, says: str, paths: str = "rate.DS.paccp") -> str:
     """The title of a contradicted claim."""
     one = replace(claim(test, value(paths, estimate), says=says), verdict=Verdict.CONTRADICTED)

@@ -152,7 +152,7 @@ def runs() -> str:
             reading = f", reading `{grid['reading']}`" if grid["reading"] else ""
             yield (
                 f'<a id="{record.figure.replace("/", "-")}"></a>{record.figure}',
-                counts_text(record.counts()),
+                counts_text(record.counts_by_source()),
                 f"{record.size}{reading}",
                 str(grid["runs"]),
                 f"results.{record.results}",

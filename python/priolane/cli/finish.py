@@ -96,7 +96,7 @@ def _as_json(results: Results) -> dict[str, Any]:
                 "section": claim.section,
                 "says": claim.text,
                 "source": claim.source.value,
-                "verdict": claim.word,
+                "verdict": claim.source.word(claim.verdict),
                 "alone": claim.source.word(claim.uncorrected_verdict),
                 "direction": claim.direction.value,
                 "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],

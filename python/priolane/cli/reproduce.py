@@ -130,13 +130,17 @@ _DECIDED_WHEN_QUICK = ("prioplus/starts", "prioplus/fig10")
 
 def _outcome(done: Reproduction, seconds: float) -> Outcome:
     """The leading reading with the verdicts that are recorded at another size; other readings are on its page."""
-    leading, item = done.results[0], done.figure.item
+    leading = done.results[0]
     kept = recorded(leading)
-    outcome = Outcome(leading, seconds, _next_steps(done), kept.words, kept.note, of_figure=True)
-    # The conclusion is about the recorded verdicts, and about no others.
-    record = read_record(item.key) if item.conclusion else None
-    agrees = record is not None and record.agrees_with(leading)
-    return replace(outcome, conclusion=item.conclusion) if agrees else outcome
+    return Outcome(
+        leading,
+        seconds,
+        _next_steps(done),
+        recorded=kept.words,
+        recorded_note=kept.note,
+        of_figure=True,
+        conclusion=kept.conclusion,
+    )
 
 
 def _next_steps(done: Reproduction) -> list[str]:
@@ -215,7 +219,7 @@ def _time(seconds: float) -> str:
 def _line(done: Reproduction, summary: Summary) -> str:
     """A figure that is done: its runs, its verdicts, and what to look at."""
     cautions = f"; {len(summary.cautions)} to look at" if summary.cautions else ""
-    return f"{done.figure.item.key}: {summary.runs} runs; {counts_text(summary.tally)}{cautions}"
+    return f"{done.figure.item.key}: {summary.runs} runs; {counts_text(summary.counts)}{cautions}"
 
 
 def _failed(done: Reproduction) -> int:
@@ -302,7 +306,7 @@ def _recorded(figure: str, claims: int) -> str:
         return "none recorded"
     # The record is of another version of the file.
     other = "" if len(record.claims) == claims else f" of then {len(record.claims)} claims"
-    return f"{counts_text(record.counts())}{other} ({record.size})"
+    return f"{counts_text(record.counts_by_source())}{other} ({record.size})"
 
 
 def _cost(found: Mapping[str, Any]) -> str:

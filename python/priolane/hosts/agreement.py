@@ -237,7 +237,7 @@ def _claim_json(claim: Claim) -> dict[str, Any]:
         }
         for item in claim.measured
     ]
-    return {"verdict": claim.word, "values": values}
+    return {"verdict": claim.source.word(claim.verdict), "values": values}
 
 
 def as_json(rows: Sequence[Row], claims: Sequence[ClaimRow]) -> str:

@@ -10,10 +10,10 @@ from priolane.report.forest_rows import allowed_band
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class, worst_first
 from priolane.report.overview import Overview
-from priolane.report.sentences import headline, is_measured, verdict_text
+from priolane.report.sentences import finding, headline, is_measured, verdict_text
 from priolane.report.sentences.rows import furthest, judged
-from priolane.report.sentences.values import estimate_text, range_text
-from priolane.report.templates import badge, coded
+from priolane.report.sentences.values import Detail, estimate_text, range_text
+from priolane.report.templates import badge_of, coded
 from priolane.results.report import Claim, Report, tallies, tally_text
 from priolane.results.results import Results
 from priolane.study.recorded import Recorded
@@ -58,13 +58,13 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
         is_long = len(found.headline) > _LONG_HEADLINE
         texts = (eyebrow, found.headline, is_long, found.numbers)
         return Answer(*texts, None, "", "", found.basis, warning, more, found.of_class)
-    title = headline(lead)
+    title = kept.conclusion.rstrip(".") or headline(lead)
     return Answer(
         eyebrow=eyebrow,
         headline=title,
         is_long=len(title) > _LONG_HEADLINE,
-        numbers=numbers_text(lead),
-        pill=badge(lead.verdict, lead.source),
+        numbers=_numbers(lead, title, kept),
+        pill=badge_of(lead),
         verdict=verdict_text(lead),
         flag=lead.flag_kinds,
         count=_count(report, lead, kept),
@@ -72,6 +72,15 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
         more=more,
         of_class=lead_class(report),
     )
+
+
+def _numbers(lead: Claim, title: str, kept: Recorded) -> str:
+    """The numbers below the title: with their claim where the title is the conclusion of the figure, and none where the
+    title has them."""
+    if kept.conclusion:
+        return finding(lead, Detail.BRIEF)
+    numbers = numbers_text(lead)
+    return "" if f"({numbers} here" in title else numbers
 
 
 def numbers_text(claim: Claim) -> str:

@@ -13,7 +13,7 @@ from priolane.figure.forest import ForestRow
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import rounded
 from priolane.report.sentences.words import statement
-from priolane.report.templates import badge
+from priolane.report.templates import badge_of
 from priolane.results.estimate import Estimate
 from priolane.results.report import Claim
 
@@ -98,7 +98,7 @@ def _decisive(claim: Claim, asked: AllowedBand) -> list[int]:
 
 def _row(claim: Claim, asked: AllowedBand, estimate: Estimate, place: str) -> ForestRow:
     over = estimate.scaled(1 / asked.of)
-    sign = badge(claim.verdict, claim.source)
+    sign = badge_of(claim)
     interval = None if over.low is None or over.high is None else (over.low, over.high)
     says = statement(claim.text)
     where = f" at {place}" if place else ""

@@ -14,7 +14,7 @@ from priolane.figure.stylesheet import SCRIPT, stylesheet
 from priolane.report.sentences.values import NO_BREAK
 from priolane.report.sentences.words import sentence_case
 from priolane.results.numbers import short
-from priolane.results.report import Source, Verdict, point_text
+from priolane.results.report import Claim, Source, Verdict, point_text
 from priolane.text.template_cache import TemplateCache
 
 _TEMPLATES = Path(__file__).parent
@@ -50,6 +50,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["coded"] = coded
     environment.filters["capitalized"] = sentence_case
     environment.globals["badge"] = badge
+    environment.globals["badge_of"] = badge_of
     return environment
 
 
@@ -95,3 +96,8 @@ def badge(verdict: Verdict, source: Source = Source.PAPER, count: int = 1) -> di
     """Class, sign and word of the badge of a verdict on so many claims of `source`. Sign and word distinguish verdicts,
     so that none depends on colour alone."""
     return {"class": verdict.value, "sign": _SIGNS[verdict], "word": source.word(verdict, count)}
+
+
+def badge_of(claim: Claim) -> dict[str, str]:
+    """The badge of a claim, whose word says of a contradicted one whether it is impossible as printed."""
+    return badge(claim.verdict, claim.source) | {"word": claim.word}

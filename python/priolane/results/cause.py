@@ -61,6 +61,11 @@ class Cause:
             raise ValueError(f"a cause has one of proof, reading and evidence, not {', '.join(texts) or 'none'}")
         return cls(CauseKind(value["kind"]), **texts)
 
+    @property
+    def proves_impossible(self) -> bool:
+        """Whether a test or a bound proves that the number of the paper is impossible."""
+        return self.kind is CauseKind.PAPER and bool(self.proof)
+
     def as_json(self) -> dict[str, str]:
         """The cause as an experiment file states it."""
         texts = {"proof": self.proof, "reading": self.reading, "evidence": self.evidence}

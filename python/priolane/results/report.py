@@ -125,6 +125,10 @@ class MeasuredQuantity:
         return self.estimate.format(self.unit)
 
 
+IMPOSSIBLE_AS_PRINTED = "impossible as printed"
+"""The words for a contradicted claim of a number that is proved to be impossible."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
@@ -158,9 +162,15 @@ class Claim:
     fitted: str = ""
 
     @property
+    def is_impossible(self) -> bool:
+        """Whether it is contradicted because no run can have the number that the paper prints."""
+        proven = self.cause is not None and self.cause.proves_impossible
+        return self.verdict is Verdict.CONTRADICTED and proven and not self.fitted
+
+    @property
     def word(self) -> str:
-        """The name of the verdict."""
-        return self.source.word(self.verdict)
+        """The name of the verdict, or that what the paper prints is impossible."""
+        return IMPOSSIBLE_AS_PRINTED if self.is_impossible else self.source.word(self.verdict)
 
     @property
     def flag_kinds(self) -> str:

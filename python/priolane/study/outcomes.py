@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from priolane.results.cause import Cause, CauseKind
-from priolane.results.report import Verdict
+from priolane.results.report import IMPOSSIBLE_AS_PRINTED, Verdict
 
 
 class Outcome(Enum):
@@ -19,7 +19,7 @@ class Outcome(Enum):
 
     REPRODUCED = "reproduced"
     UNDER_A_READING = "reproduced under a stated reading"
-    IMPOSSIBLE = "impossible as printed"
+    IMPOSSIBLE = IMPOSSIBLE_AS_PRINTED
     FAILS = "does not hold"
     UNDECIDED = "undecided"
     FITTED = "fitted"
@@ -41,7 +41,7 @@ def outcome(claim: Mapping[str, Any]) -> Outcome:
     cause = Cause.of(claim.get("cause"))
     if cause is not None and cause.reading:
         return Outcome.UNDER_A_READING
-    if cause is not None and cause.proof and cause.kind is CauseKind.PAPER:
+    if cause is not None and cause.proves_impossible:
         return Outcome.IMPOSSIBLE
     return Outcome.FAILS
 

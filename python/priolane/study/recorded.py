@@ -13,16 +13,18 @@ from priolane.study.recorded_claims import claims_of
 class Recorded:
     """Verdicts in words by the text of their claims, and a sentence on all of them; both empty without a record.
 
-    `command` makes the figure at its own size.
+    `command` makes the figure at its own size. `conclusion` is the sentence of a figure whose recorded verdicts are
+    those of the results; empty for others.
     """
 
     words: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     command: str = ""
+    conclusion: str = ""
 
 
 def recorded(results: Results) -> Recorded:
-    """The record of the figure whose file these results are of, if its size or seeds were others.
+    """The record of the figure whose file these results are of, if its size or seeds were others; else its conclusion.
 
     Raises `InputError` if the record cannot be read.
     """
@@ -32,8 +34,11 @@ def recorded(results: Results) -> Recorded:
     if item is None or results.options.reading not in leading:
         return Recorded()
     record = read_record(item.key)
-    if record is None or record.is_of(results):
+    if record is None:
         return Recorded()
+    conclusion = item.conclusion if record.agrees_with(results) else ""
+    if record.is_of(results):
+        return Recorded(conclusion=conclusion)
     words = {claim.text: claim.word for claim in claims_of(record.grids[0])}
-    note = f"Recorded ({record.size}): {counts_text(record.counts())}."
-    return Recorded(words, note, f"priolane reproduce {item.key}")
+    note = f"Recorded ({record.size}): {counts_text(record.counts_by_source())}."
+    return Recorded(words, note, f"priolane reproduce {item.key}", conclusion)

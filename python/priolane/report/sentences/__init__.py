@@ -20,6 +20,7 @@ _KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "trend": trend.sentence,
 }
 # A title that is not shown to be so must not read as a result.
+_IMPOSSIBLE = "Impossible as printed: "
 _PREFIXES = {
     Verdict.CONTRADICTED: "Not so here: ",
     Verdict.UNDECIDED: "Open: ",
@@ -47,6 +48,8 @@ def finding(claim: Claim, detail: Detail = Detail.FULL) -> str:
 
 
 def _prefix(claim: Claim) -> str:
+    if claim.is_impossible:
+        return _IMPOSSIBLE
     return _PREFIXES[Verdict.INCOMPLETE] if not is_measured(claim) else _PREFIXES.get(claim.verdict, "")
 
 
