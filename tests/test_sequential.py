@@ -89,9 +89,17 @@ def test_a_budget_of_cpu_time_predicts_the_next_look_from_this_one(monkeypatch: 
     assert len(Grid(from_seeds=10_000).look("47s")) == 3
 
 
-@pytest.mark.parametrize(("because", "looks"), [("no_ratio", 1), ("edge", 1), ("monotone", 6), ("claims", 6)])
+@pytest.mark.parametrize(
+    ("because", "looks"), [("no_ratio", 1), ("edge", 1), ("monotone", 6), ("claims", 6), ("steady_state", 2)]
+)
 def test_what_no_number_of_seeds_decides_ends_the_looks(because: str, looks: int) -> None:
     assert len(Grid(from_seeds=10_000, because=because).look("9e9hops")) == looks
+
+
+def test_runs_without_a_steady_state_end_with_what_to_change() -> None:
+    looks = Grid(from_seeds=10_000, because="steady_state").look("9e9hops")
+    assert looks[0] == "look 1 of 6, 3 seeds: 1 of 2 claims undecided"
+    assert looks[-1].endswith("more seeds do not help: measure longer (`time.measure`) or offer less load")
 
 
 def test_listed_seeds_stay_and_the_next_ones_follow() -> None:

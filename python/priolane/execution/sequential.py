@@ -24,6 +24,11 @@ from priolane.results.results import Results
 _MOST_SEEDS = 10_000
 # Reasons that more seeds do not remove.
 _STAYS = ("no_ratio", "edge")
+_UNSTEADY = "steady_state"
+_SEEDS_DO_NOT_HELP = (
+    "the runs are in no steady state with twice the seeds either, so more seeds do not help: measure longer "
+    "(`time.measure`) or offer less load"
+)
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,15 @@ def run_until_decided(
     began = spent = _cpu_s()
     with_looks = replace(options, looks=LOOKS)
     results = execute(with_looks)
-    first, before = _seeds(results), 0
+    first, before, was_unsteady = _seeds(results), 0, False
     for number in range(1, LOOKS + 1):
         now = _cpu_s()
+        reasons = {claim.reason_code for claim in _undecided(results.report.claims)}
+        is_unsteady = _UNSTEADY in reasons and reasons <= {_UNSTEADY, *_STAYS}
         stop_reason = _stop_reason(results, number, _BudgetUse(budget, before, now - spent, now - began))
+        if stop_reason is None and is_unsteady and was_unsteady:
+            stop_reason = _SEEDS_DO_NOT_HELP
+        was_unsteady = is_unsteady
         on_look(Look(number, results, stop_reason))
         if stop_reason is not None:
             break
