@@ -306,10 +306,25 @@ def test_check_warns_of_a_link_that_is_offered_too_much() -> None:
     lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
     assert lines[0] == "x.toml is valid: 1 run (1 scheme, 1 seed), 1.2e+04 packet-hops"
     warned = " ".join(" ".join(lines).split())
-    assert "the busiest link of the tier `hosts` is offered 1.77 times its capacity" in warned
+    assert "the busiest link of `hosts` is offered 1.77 times its capacity in the window. That can be chance" in warned
     tiers[0]["busiest"] = 0.95
     lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
     assert not any("capacity" in line and "busiest" in line and "warning" in line for line in lines)
+
+
+def test_check_says_what_a_steady_state_wants_in_time() -> None:
+    group = {"group": "all", "wanted_warmup_s": 0.0145, "warm_start_s": 0.007, "largest_s": 0.024, "window": 4.17}
+    more = group | {"wanted_warmup_s": 0.02}
+    loads = [
+        {"point": {"group.all.load.value": load}, "seconds": 0.1, "tiers": [], "steady": [one]}
+        for load, one in ((0.5, group), (0.8, more))
+    ]
+    lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
+    told = " ".join(" ".join(lines).split())
+    # The point that wants most; four times the largest flow alone.
+    assert "steady a steady state wants a warm-up of 20.0 ms or more (7.00 ms with a warm start), and a window" in told
+    assert "of 96.0 ms or more" in told
+    assert not any(line.startswith("steady") for line in check_lines(WIDE, found(), ("x.toml", "run"), []))
 
 
 def test_check_counts_the_warnings_that_it_has_no_room_for() -> None:

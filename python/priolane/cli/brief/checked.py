@@ -9,13 +9,15 @@ from priolane.results.numbers import format_value, short
 _MOST_POINTS = 5
 _MOST_TIERS = 3
 _MOST_LINES_EACH = 2
+# A window is this many times the largest flow alone, as in docs/assumptions/measuring.md, "steady state".
+_WINDOW = 4.0
 
 
 def check_lines(screen: Screen, found: Mapping[str, Any], named: Sequence[str], warnings: Sequence[str]) -> list[str]:
     """The lines, at most 20. `named` is the file, and the command that runs it."""
     file, command = named
     head = [*screen.wrapped(_valid(found, file), 2), *screen.wrapped(_cost(found), 2, "cost     ", " " * 9)]
-    loads = _loads(screen, found["loads"])
+    loads = [*_loads(screen, found["loads"]), *_steady(screen, found["loads"])]
     last = [
         screen.cut(f"next     {command}"),
         screen.cut("         `priolane check --merged` prints the file with every default filled in"),
@@ -59,6 +61,22 @@ def _loads(screen: Screen, loads: Sequence[Mapping[str, Any]]) -> list[str]:
     return [screen.cut(line) for line in (title, *in_columns(rows), left) if line]
 
 
+def _steady(screen: Screen, loads: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The warm-up and the window that a steady state wants, of the point that wants most; empty if none is claimed."""
+    groups = [group for point in loads for group in point["steady"]]
+    if not groups:
+        return []
+    cold, warm, largest = (
+        format_value(max(group[key] for group in groups) * many, "s")
+        for key, many in (("wanted_warmup_s", 1.0), ("warm_start_s", 1.0), ("largest_s", _WINDOW))
+    )
+    or_warm = "" if cold == warm else f" ({warm} with a warm start)"
+    text = (
+        f"a steady state wants a warm-up of {cold} or more{or_warm}, and a window (`time.measure`) of {largest} or more"
+    )
+    return screen.wrapped(text, _MOST_LINES_EACH, "steady   ", " " * 9)
+
+
 def _told(point: Mapping[str, Any]) -> Mapping[str, Any]:
     """Swept keys as people call them: a load by its name."""
     return {key.removesuffix(".value"): value for key, value in point.items()}
@@ -70,8 +88,8 @@ def _overloaded(loads: Sequence[Mapping[str, Any]]) -> list[str]:
     most, tier = max(tiers, default=(0.0, ""))
     if most <= 1.0:
         return []
-    where = f"in the first seed, the busiest link of the tier `{tier}` is offered {short(most)} times its capacity"
-    return [f"{where} while flows are measured, so its queue grows; measure longer, or offer less load"]
+    where = f"in the first seed, the busiest link of `{tier}` is offered {short(most)} times its capacity in the window"
+    return [f"{where}. That can be chance: `run` says whether the runs are steady"]
 
 
 def _warnings(screen: Screen, warnings: Sequence[str], room: int) -> list[str]:

@@ -9,6 +9,7 @@ from priolane.storage.object_store import display_name
 from priolane.text.command_line import command_line, option, path_word
 
 _ONE_SEED = "one_seed"
+_UNSTEADY = "steady_state"
 # Reasons that more seeds remedy.
 _SEEDS_DECIDE = ("interval", "claims", "same_count")
 # The budget of `--until decided`, in runs of the grid as it is.
@@ -22,7 +23,8 @@ def _near(path: Path) -> Path:
 
 
 def after_run(results: Results) -> list[str]:
-    """More seeds where claims are undecided that seeds decide, else the whole table of results."""
+    """More seeds where claims are undecided that seeds decide; where runs are not steady, the window that they want;
+    else the whole table of results."""
     place = path_word(display_name(results.directory))
     undecided = [claim for claim in results.report.claims if claim.verdict is Verdict.UNDECIDED]
     reasons = {claim.reason_code for claim in undecided}
@@ -31,6 +33,8 @@ def after_run(results: Results) -> list[str]:
         more = [*replace(again, seeds=None).arguments(), "--seeds", "5"]
     elif reasons & set(_SEEDS_DECIDE):
         more = [*again.arguments(), "--until", "decided", *option("--budget", f"{_TIMES * len(results.runs)}runs")]
+    elif _UNSTEADY in reasons:
+        return [command_line("priolane", "check", path_word(_near(results.source)), *again.arguments())]
     else:
         return [command_line("priolane", "results", place)]
     return [command_line("priolane", "run", path_word(_near(results.source)), *more, "-o", place)]
