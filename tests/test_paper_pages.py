@@ -49,6 +49,11 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         assert lead.startswith(f"**{stated['says']}. This ")
         assert ("This holds:" in lead) == (claim["verdict"] == "reproduced")
         assert headlines.here(claim) in lead
+        # The numbers have a subject, and what is allowed is a clause.
+        assert "the runs have" not in lead
+        assert "the claim is equal" not in lead
+        if claim["test"]["kind"] in ("equal", "ratio"):
+            assert lead.endswith(f"the claim allows {100 * claim['test']['within']:g} % either way.**")
         kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
         assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.png"' in picture
         assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"

@@ -13,6 +13,7 @@ from markdown_text import table
 
 import headlines
 import ledger
+from priolane.report.sentences.quantities import quantity_words
 from priolane.results.report import Source
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, tally, why
@@ -79,9 +80,41 @@ def _pictured(paper: catalogue.Paper) -> str:
 
 def _lead(says: str, claim: Mapping[str, Any]) -> str:
     """The first headline with a sentence that says whether it holds, what was measured, and what was asked."""
-    return (
-        f"{says}. {_HOLDS[outcome(claim)]}: the runs have {headlines.here(claim)}, and the claim is {claim['asked']}."
-    )
+    return f"{says}. {_HOLDS[outcome(claim)]}: {_compared(claim)} {headlines.here(claim)} here, and {_allowed(claim)}."
+
+
+def _compared(claim: Mapping[str, Any]) -> str:
+    """The values of a claim as the subject of a sentence: `mean FCT with expresspass over that with top is`."""
+    items = claim["compared"] or claim["measured"]
+    sides = [item.get("sides", ()) for item in items]
+    quantities = {side["quantity"] for pair in sides for side in pair}
+    many = {len(pair) for pair in sides}
+    if len(quantities) != 1 or len(many) != 1:
+        return "the runs have"
+    words = quantity_words(quantities.pop())
+    if many != {2}:
+        return f"{words} is"
+    schemes = {tuple(side["scheme"] for side in pair) for pair in sides}
+    if len(schemes) > 1:
+        return f"{words} of one scheme over that of another is"
+    first, second = schemes.pop()
+    return f"{words} with {first} over that with {second} is"
+
+
+def _allowed(claim: Mapping[str, Any]) -> str:
+    """The band of a claim as a clause."""
+    test = claim["test"]
+    within = f"{100 * test['within']:g} %" if "within" in test else ""
+    match test["kind"]:
+        case "equal":
+            return f"the claim allows {within} either way"
+        case "ratio":
+            printed = claim["asked"].removesuffix(f" within {within}")
+            return f"{printed} in the paper; the claim allows {within} either way"
+        case "bound":
+            return f"the claim is {claim['asked'].replace(', ', ' and ')}"
+        case _:
+            return f"the claim is {claim['asked']}"
 
 
 def _headline(stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str, ...]:
