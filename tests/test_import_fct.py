@@ -137,6 +137,58 @@ def test_they_are_shown_by_results_and_have_no_report(capsys: pytest.CaptureFixt
     assert "results of another simulator, which have no report" in capsys.readouterr().err
 
 
+def test_the_same_flows_are_not_another_seed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "fct", "fct.txt", "-o", "theirs"]) == 0
+    capsys.readouterr()
+    (folder / "copy.txt").write_text(FCT)
+    assert main(["import", "fct", "copy.txt", "-o", "theirs", "--seed", "2"]) == 2
+    errors = capsys.readouterr().err
+    assert "--seed 2: theirs has the same flows as seed 1 of scheme imported" in errors
+    assert errors.count("\n") == 1
+    # Two schemes may have the same flows: nothing is taken for variance.
+    assert main(["import", "fct", "copy.txt", "-o", "theirs", "--scheme", "other"]) == 0
+    assert [(run.scheme, run.seed) for run in priolane.load("theirs").runs] == [("imported", 1), ("other", 1)]
+
+
+def test_a_file_that_is_cut_off_is_noticed_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "fct", "fct.txt", "-o", "whole"]) == 0
+    (folder / "cut.txt").write_text("".join(FCT.splitlines(keepends=True)[:1]))
+    assert main(["import", "fct", "cut.txt", "-o", "cut"]) == 0
+    capsys.readouterr()
+    warned = "not the same traffic: runs of imported have 3 flows in the first and 1 in the second. Is a file cut off?"
+    assert main(["compare", "whole", "cut"]) == 0
+    shown = capsys.readouterr().out
+    assert warned in " ".join(" ".join(shown.splitlines()[:2]).split())
+    # Values have units, and signs are explained.
+    assert " 7.33 ms " in shown
+    assert " -6.85 ms " in shown
+    assert "may have moved, or has no interval: run more seeds" in shown
+    assert main(["compare", "whole", "cut", "-v"]) == 0
+    assert f"warning: {warned}\n" in capsys.readouterr().out
+    assert main(["compare", "whole", "whole"]) == 0
+    assert "not the same traffic" not in capsys.readouterr().out
+
+
+def test_of_two_schemes_the_file_is_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.toml").write_text(EXPERIMENT.replace('["newreno"]', '["newreno", "dctcp"]'))
+    assert main(["run", "x.toml", "-o", "ours"]) == 0
+    capsys.readouterr()
+    assert main(["import", "fct", "fct.txt", "-o", "theirs", "--like", "ours"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.endswith(
+        "ours has 2 schemes. Say which one the file is of: `--scheme newreno` or `--scheme dctcp`.\n"
+    )
+    assert main(["import", "fct", "fct.txt", "-o", "theirs", "--like", "ours", "--scheme", "dctcp"]) == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_times_to_the_last_ack_are_compared_with_those(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "fct", "fct.txt", "-o", "theirs"]) == 0
+    assert "a flow ends with its last ACK" in capsys.readouterr().out
+    (record,) = priolane.load("theirs").records.values()
+    assert record["summary"]["all"]["mean_fct_acked_s"] == pytest.approx(22e-3 / 3)
+
+
 def test_another_file_does_not_replace_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "fct", "fct.txt", "-o", "theirs"]) == 0
     (record,) = priolane.load("theirs").records.values()

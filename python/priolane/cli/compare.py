@@ -12,7 +12,17 @@ from priolane.cli import arguments, contests, show
 from priolane.cli.brief.compared import comparison_lines, contest_lines
 from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
-from priolane.comparison.results import LEVEL, Change, Comparison, Design, Finding, change_text, compare
+from priolane.comparison.results import (
+    LEVEL,
+    Change,
+    Comparison,
+    Design,
+    Finding,
+    change_text,
+    compare,
+    metric_text,
+    other_flows,
+)
 from priolane.comparison.schemes import compare_schemes
 from priolane.model.experiment import PlannedRun
 from priolane.report.overview import overview
@@ -93,7 +103,10 @@ def _schemes_of_one(chosen: argparse.Namespace) -> int:
 
 
 def _circumstances(found: Comparison, first: Path | str, second: Path | str) -> None:
-    """Versions, merged keys and runs that are not the same on both sides."""
+    """The traffic, versions, merged keys and runs that are not the same on both sides."""
+    flows = other_flows(found)
+    if flows:
+        show.line(f"warning: {flows}")
     if found.versions[0] != found.versions[1]:
         show.line(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
     if found.settings:
@@ -155,8 +168,8 @@ def _table(changes: Sequence[Change]) -> None:
             change.scheme,
             point_text(change.point),
             f"{change.size_class}.{change.metric}",
-            short(change.first),
-            short(change.second),
+            metric_text(change.metric, change.first),
+            metric_text(change.metric, change.second),
             change_text(change),
             f"{change.design.value}, {_seeds(change)}",
         ]

@@ -64,11 +64,15 @@ def _run(chosen: argparse.Namespace, like: "Results | None") -> "ForeignRun":
         return ForeignRun(chosen.scheme or _SCHEME, seed, {}, {})
     schemes = list(dict.fromkeys(run.scheme for run in like.runs))
     scheme = chosen.scheme or (schemes[0] if len(schemes) == 1 else None)
+    if scheme is None:
+        names = [f"`--scheme {name}`" for name in schemes]
+        raise InputError(
+            f"--like: {chosen.like} has {len(schemes)} schemes. Say which one the file is of: "
+            f"{', '.join(names[:-1])} or {names[-1]}."
+        )
     runs = [run for run in like.runs if run.scheme == scheme and run.id in like.records]
     if not runs:
-        raise InputError(
-            f"--scheme: {chosen.like} has no runs of {scheme or 'an unnamed scheme'}. Use one of {', '.join(schemes)}."
-        )
+        raise InputError(f"--scheme: {chosen.like} has no runs of {scheme}. Use one of {', '.join(schemes)}.")
     if len({json.dumps(run.point, sort_keys=True) for run in runs}) > 1:
         raise InputError(f"--like: {chosen.like} sweeps keys. Use results of one sweep point.")
     return ForeignRun(runs[0].scheme, seed, runs[0].point, like.records[runs[0].id]["merged"])
@@ -77,8 +81,11 @@ def _run(chosen: argparse.Namespace, like: "Results | None") -> "ForeignRun":
 def _present(
     chosen: argparse.Namespace, flows: "ForeignFlows", run: "ForeignRun", summary: dict[str, dict[str, Any]]
 ) -> None:
+    from priolane.results.foreign import End  # noqa: PLC0415 - numpy is slow to load
+
     total = format_value(float(flows.sizes.sum()), "B")
-    show.line(f"{len(flows)} flows that finished, {total}, as scheme {run.scheme}, seed {run.seed}")
+    finished = f"{len(flows)} flow{'' if len(flows) == 1 else 's'} that finished"
+    show.line(f"{finished}, {total}, as scheme {run.scheme}, seed {run.seed}")
     rows = []
     for name, values in summary.items():
         cells = [_cell(values.get(key), "s") for key in ("mean_fct_s", "p50_fct_s", "p99_fct_s")]
@@ -87,6 +94,8 @@ def _present(
     show.table(["class", "flows", "mean FCT", "p50", "p99", "mean slowdown", "p99"], rows)
     if flows.ideal is None:
         show.line("note: the file has no times of idle networks (ideal_ns), so there are no slowdowns")
+    if flows.ends is End.ACKED:
+        show.line("note: in these files a flow ends with its last ACK: compare means with mean_fct_acked_s")
     show.line("note: flows that did not finish are not in such a file, and are not counted")
     show.line(f"beside your own results: `priolane compare {chosen.like or 'RESULTS'} {chosen.out}`")
 

@@ -22,6 +22,7 @@ from priolane import _core
 from priolane._core import InputError
 from priolane.model.experiment import PlannedRun
 from priolane.results.estimate import Nature, over_seeds, paired_change
+from priolane.results.numbers import format_value, short
 from priolane.results.results import Results, load
 
 RUN = "run"
@@ -144,6 +145,27 @@ class Comparison:
         return [change for change in self.changes if change.finding is finding]
 
 
+_FLOWS = "flows"
+# Numbers of flows that differ by more are not those of the same traffic.
+_MOST_OTHER_FLOWS = 0.01
+
+
+def other_flows(found: "Comparison") -> str:
+    """A warning where the sides do not have the same number of flows in a run; empty where they have.
+
+    Completion times of a file that is cut off are those of its first flows.
+    """
+    of_runs = [one for one in found.changes if (one.size_class, one.metric) == (RUN, _FLOWS)]
+    others = [one for one in of_runs if one.first and abs(one.second / one.first - 1) > _MOST_OTHER_FLOWS]
+    if not others:
+        return ""
+    worst = max(others, key=lambda one: abs(math.log(one.second / one.first)) if one.second else math.inf)
+    return (
+        f"not the same traffic: runs of {worst.scheme} have {worst.first:,.0f} flows in the first and "
+        f"{worst.second:,.0f} in the second. Is a file cut off?"
+    )
+
+
 def compare(first: Results | str | Path, second: Results | str | Path) -> Comparison:
     """Compares two results, or those in two directories.
 
@@ -190,6 +212,19 @@ def compare(first: Results | str | Path, second: Results | str | Path) -> Compar
         missing=(len(first.missing()), len(second.missing())),
         unknown=unknown,
     )
+
+
+# The unit in which a name ends, the one that it is shown in, and how many of that are one of it.
+_UNITS = {"s": ("s", 1.0), "bps": ("Gbit/s", 1e-9), "bytes": ("B", 1.0)}
+
+
+def metric_text(name: str, value: float) -> str:
+    """A value of a metric of `summary` or `counters` with the unit in which its name ends: `4.95 us` of mean_fct_s."""
+    stem, _, end = name.rpartition("_")
+    if not stem or end not in _UNITS:
+        return short(value)
+    unit, many = _UNITS[end]
+    return format_value(value * many, unit)
 
 
 def change_text(change: Change) -> str:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,15 @@ _FORM = (
 )
 
 
+class End(Enum):
+    """The event with which a flow ends in the file of another simulator."""
+
+    ACKED = "acked"
+    """The last ACK at the sender: HPCC and relatives print the time there (`qp_finish`)."""
+    UNKNOWN = "unknown"
+    """A CSV does not say."""
+
+
 @dataclass(frozen=True)
 class ForeignFlows:
     """Flows that another simulator finished: bytes, and times in ns. `ideal` is that of an idle network, if known."""
@@ -53,6 +63,7 @@ class ForeignFlows:
     starts: Sizes
     fcts: Sizes
     ideal: Sizes | None
+    ends: End
 
     def __len__(self) -> int:
         """The number of flows."""
@@ -77,7 +88,8 @@ def read_flows(path: Path) -> ForeignFlows:
     src, dst, sizes, starts, fcts, ideal = (np.array(column, dtype=np.int64) for column in columns)
     known = places is None or "ideal_ns" in places
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return ForeignFlows(path, digest, src, dst, sizes, starts, fcts, ideal if known else None)
+    ends = End.ACKED if places is None else End.UNKNOWN
+    return ForeignFlows(path, digest, src, dst, sizes, starts, fcts, ideal if known else None, ends)
 
 
 def _header(path: Path, line: str) -> dict[str, int] | None:
@@ -139,6 +151,8 @@ def _summary(flows: ForeignFlows, chosen: npt.NDArray[np.bool_]) -> dict[str, An
     if not len(fcts):
         return values
     values |= {"mean_fct_s": float(fcts.mean()), "std_fct_s": float(fcts.std())}
+    if flows.ends is End.ACKED:
+        values["mean_fct_acked_s"] = values["mean_fct_s"]
     values["cv"] = values["std_fct_s"] / values["mean_fct_s"]
     values |= {f"{name}_fct_s": _percentile(fcts, mille) for name, mille in _PERCENTILES.items()}
     values["goodput_bps"] = float(8 * flows.sizes[chosen].sum() / fcts.sum())
@@ -167,13 +181,14 @@ class ForeignRun:
 def write_run(directory: Path, flows: ForeignFlows, run: ForeignRun, summary: Mapping[str, Mapping[str, Any]]) -> str:
     """Writes a run into a directory of imported runs, which is made if it is missing; returns the run's id.
 
-    Raises `InputError` for a directory of other results, and if another file is there as the run of this scheme, point
-    and seed.
+    Raises `InputError` for a directory of other results, if another file is there as the run of this scheme, point and
+    seed, and if the same flows are there as another seed.
     """
     name = hashlib.sha256(json.dumps([run.scheme, run.point, run.seed], sort_keys=True).encode()).hexdigest()[:16]
     with exclusive_writer(directory):
         runs = [one for one in _imported(directory) if one["id"] != name]
         _refuse_another(directory / name, run, flows)
+        _refuse_again(directory, runs, run, flows)
         table = _table(flows)
         (directory / name).mkdir(parents=True, exist_ok=True)
         write_whole(directory / name / "flows.parquet", table)
@@ -219,6 +234,18 @@ def _refuse_another(place: Path, run: ForeignRun, flows: ForeignFlows) -> None:
             f"{place.parent}: scheme {run.scheme}, seed {run.seed} is there already, {record.get('title')}, with other "
             "flows. Use --seed or --scheme to add these, or a new directory with -o."
         )
+
+
+def _refuse_again(directory: Path, others: Sequence[Mapping[str, Any]], run: ForeignRun, flows: ForeignFlows) -> None:
+    """Raises `InputError` if another run of the same scheme and point has the same flows: copies of one run look like
+    seeds without any variance."""
+    for other in others:
+        same = (other["scheme"], other["point"]) == (run.scheme, dict(run.point))
+        if same and read_json(directory / other["id"] / RUN_FILE).get("digest") == flows.sha256:
+            raise InputError(
+                f"--seed {run.seed}: {directory} has the same flows as seed {other['seed']} of scheme {run.scheme}. "
+                "A seed is another run of the simulator: import the file of that run."
+            )
 
 
 def _imported(directory: Path) -> list[dict[str, Any]]:

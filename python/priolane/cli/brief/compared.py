@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priolane.cli.brief.screen import MOST_LINES, Screen, in_columns
-from priolane.comparison.results import LEVEL, Change, Comparison, Finding
+from priolane.comparison.results import LEVEL, Change, Comparison, Finding, metric_text, other_flows
 from priolane.comparison.schemes import Contest, SchemeComparison, Winner
 from priolane.report.overview import Overview
 from priolane.report.overview_text import column_name
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import rounded
 from priolane.results.estimate import Average, Estimate
-from priolane.results.numbers import format_value, short
+from priolane.results.numbers import format_value
 
 _MOST_ROWS = 10
 _MOST_POINTS = 3
@@ -97,7 +97,9 @@ def _better(found: SchemeComparison, group: Sequence[Contest]) -> str:
 
 def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -> list[str]:
     """Two directories, in at most 20 lines."""
-    head = [_same_runs(found), *_circumstances(found, places)]
+    flows = other_flows(found)
+    warned = screen.wrapped(flows, 2, f"{screen.sign('flag')} ", "  ") if flows else []
+    head = [*warned, _same_runs(found), *_circumstances(found, places)]
     settings = [
         f"{item.key}: {_value(screen, item.first)} and {_value(screen, item.second)}"
         for item in found.settings[:_MOST_SETTINGS]
@@ -106,9 +108,14 @@ def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -
         settings.append(f"{len(found.settings) - _MOST_SETTINGS} more settings differ: -v")
     order = (Finding.MOVED, Finding.SUGGESTED, Finding.UNTESTED)
     changes = [change for finding in order for change in found.found(finding)]
-    room = MOST_LINES - len(head) - len(settings) - 6
+    room = MOST_LINES - len(head) - len(settings) - 7
     table = _changes(screen, found, changes[: max(1, min(_MOST_ROWS, room))], places)
-    notes = [f"more  -v has all {len(changes)} changes, --json everything"] if table else []
+    moved, open_ = (screen.sign(verdict) for verdict in ("reproduced", "undecided"))
+    notes = [
+        f"{moved} moved beyond noise; {open_} may have moved, or has no interval: run more seeds",
+        f"more  -v has all {len(changes)} changes, --json everything",
+    ]
+    notes = notes if table else []
     parts = [head, settings, table, notes]
     return [screen.cut(line) for part in parts if part for line in ("", *part)][1:]
 
@@ -147,14 +154,21 @@ def _changes(screen: Screen, found: Comparison, changes: Sequence[Change], place
                 screen.cut(change.scheme, _LONGEST_VALUE),
                 *([place_text(change.point, every)] if len(every) > 1 else []),
                 f"{change.size_class}.{change.metric}",
-                short(change.first),
-                short(change.second),
-                ratio_text(change, "1"),
+                metric_text(change.metric, change.first),
+                metric_text(change.metric, change.second),
+                _over(change),
                 sign,
             ]
         )
     first, second = places
     return [f"first: {first}, second: {second}", *in_columns(rows)]
+
+
+def _over(change: Change) -> str:
+    """The ratio of the second side to the first, or their difference in the unit of the metric."""
+    if change.relative:
+        return ratio_text(change, "1")
+    return ("+" if change.change > 0 else "") + metric_text(change.metric, change.change)
 
 
 def _value(screen: Screen, value: Any) -> str:
