@@ -161,6 +161,29 @@ def test_warnings_that_differ_in_names_and_numbers_are_one_table() -> None:
     assert not found[1].rows
 
 
+def test_warnings_that_differ_in_one_name_are_one_sentence() -> None:
+    (kind,) = kinds(["ps: switch buffers are unbounded", "srpt: switch buffers are unbounded"])
+    assert kind.text == "ps, srpt: switch buffers are unbounded"
+    assert not kind.columns
+    assert not kind.rows
+    # Numbers need the table that says of what they are.
+    (numbers,) = kinds(["`a` loses 3 packets", "`a` loses 5 packets"])
+    assert [list(map(str, row)) for row in numbers.rows] == [["3"], ["5"]]
+
+
+def test_no_text_of_a_page_has_backticks_of_markdown(results: Results) -> None:
+    def in_backticks(report: dict[str, Any]) -> dict[str, Any]:
+        reason = {"because": "steady_state", "seeds": None, "load": None, "says": "the mean of class `all` changed"}
+        claims = [one | {"verdict": "undecided", "alone": "undecided", "undecided": reason} for one in report["claims"]]
+        return report | {"claims": claims, "warnings": ["`dctcp`: class `small` has few flows"]}
+
+    factories.edit(results.directory / "report.json", in_backticks)
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
+    told = re.sub(r"<(script|style|pre|code)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert "The mean of class <code>all</code> changed" in page
+    assert "`" not in told
+
+
 def test_quantities_of_one_kind_are_numbered() -> None:
     (kind,) = kinds(["class `a` of `x`: 3 of 12 runs", "class `b` of `y`: 4 of 24 runs"])
     assert kind.text == ("class <var>class</var> of <var>name</var>: <var>number 1</var> of <var>number 2</var> runs")

@@ -111,6 +111,17 @@ def test_what_is_asked_is_the_dotted_line_and_dots_lie_by_their_logarithm() -> N
     assert float(found[1]) == pytest.approx(middle, abs=0.06)
 
 
+def test_an_interval_goes_on_beyond_a_dot_at_the_end() -> None:
+    # Above 1 is asked; 24 is the largest mean, and 48 the upper end of its interval.
+    row = only_row(claim({"kind": "order"}, value("gain.a.x / gain.a.y", ratio(24.0, 12.0, 48.0))))
+    scale = scale_of([row])
+    assert scale.low <= 1.0
+    assert scale.high >= 48.0
+    # What an interval has beyond twice its dot is a triangle, so that one row does not take the width of all.
+    wide = only_row(claim({"kind": "order"}, value("gain.a.x / gain.a.y", ratio(4.0, 1.0, 4000.0))))
+    assert 8.0 <= scale_of([wide]).high < 100.0
+
+
 def test_what_leaves_the_axis_ends_there_in_a_triangle() -> None:
     # The axis ends at 5 times what is asked at the most, and intervals may reach as far again.
     scale = scale_of([a_row(80.0, 60.0, 100.0)])

@@ -123,7 +123,7 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     # The paper's and ours are counted apart: the one claim of ours is undecided.
     assert "one of 5 claims: 2 reproduced, 1 undecided, 1 contradicted; 1 undecided" in text
     assert (
-        "Means over 2 seeds, geometric for quantities above 0; bars show 95 % intervals, where these fit the panel."
+        "Means over 2 seeds, geometric for quantities above 0; whiskers show 95 % intervals, where these fit the panel."
         in text
     )
     factories.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
@@ -154,6 +154,14 @@ def test_tokens_that_ports_drop_are_apart_from_data(results: Results) -> None:
     # Of the three packets dropped two were tokens.
     assert {tuple(row[5:9]) for row in runs.rows if row[1] == "nos2"} == {("1", "2", "2", "11")}
     assert {tuple(row[5:9]) for row in runs.rows if row[1] == "dctcp"} == {("3", "2", "–", "–")}
+
+
+def test_flows_that_start_at_once_offer_no_load_over_time(results: Results) -> None:
+    for record in results.directory.glob("*/run.json"):
+        factories.edit(record, lambda found: found | {"load": found["load"] | {"offered_host": 8.99e9}})
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
+    assert "all at once" in page
+    assert "8.99e+09" not in page
 
 
 def test_drops_that_nobody_counted_are_not_shown_as_none(results: Results) -> None:

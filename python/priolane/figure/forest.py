@@ -17,6 +17,8 @@ from priolane.figure.scales import Linear, Log
 
 # The axis reaches no further than this from what is asked, as a factor, whatever was measured.
 _FURTHEST = 5.0
+# The part of an interval for which there is room beyond its dot, as a factor.
+_WHISKER = 2.0
 _ROOM = 1.06
 _LABEL_SHARE = 0.46
 # Of a label, what its place may take.
@@ -80,6 +82,10 @@ def scale_of(rows: Sequence[ForestRow]) -> Log:
     reach = max(high / low, 1.1)
     low = max(low / reach, min([low, *(end for end in reached if end > 0)]))
     high = min(high * reach, max([high, *reached]))
+    # A dot at an end of the axis has a part of its interval beyond it.
+    shown = [row for row in rows if row.interval and low <= row.mean <= high]
+    low = min([low, *(max(row.interval[0], row.mean / _WHISKER) for row in shown if row.interval)])
+    high = max([high, *(min(row.interval[1], row.mean * _WHISKER) for row in shown if row.interval)])
     return Log.over(low / _ROOM, high * _ROOM)
 
 

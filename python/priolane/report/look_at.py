@@ -17,6 +17,8 @@ _SLOT = re.compile(
 )
 # More columns than a reader takes in.
 _MOST_COLUMNS = 26
+# Names that a sentence lists; more of them are a table.
+_MOST_NAMED = 6
 # What a part in backticks is, by the word before it.
 _NAMED = re.compile(r"\b(class|flow|group|host|key|link|metric|port|queue|scheme)s? \Z")
 _OF_UNIT = {"%": "share", "ms": "time", "us": "time", "ns": "time", "s": "time"} | dict.fromkeys(
@@ -68,6 +70,12 @@ def _kind(parts: Sequence[str], found: Sequence[Sequence[str]]) -> Kind:
     if len(differ) > _MOST_COLUMNS:
         # More than a table can name: one text below the other.
         return Kind(coded("".join(_filled(parts, found[0]))), (), ())
+    if len(differ) == 1 and len(found) <= _MOST_NAMED and not found[0][differ[0]][0].isdigit():
+        # One column of names needs no table.
+        (only,) = differ
+        listed = [*found[0]]
+        listed[only] = ", ".join(values[only] for values in found)
+        return Kind(coded("".join(_filled(parts, listed))), (), ())
     columns = _columns({nth: _quantity(parts[nth], found[0][nth]) for nth in differ})
     text = coded(parts[0])
     for nth, part in zip(slots, parts[1:], strict=True):

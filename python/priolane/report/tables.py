@@ -34,7 +34,7 @@ def load_rows(results: Results) -> Table:
     """Load asked for and load offered to hosts and to the core, means over seeds, per sweep point and scheme."""
     groups = _grouped(results.records.values(), lambda record: (point_text(record["point"]), record["scheme"]))
     rows = [
-        [point, scheme, *(_mean(record["load"][key] for record in records) for key in _LOADS)]
+        [point, scheme, *(_load(record["load"][key] for record in records) for key in _LOADS)]
         for (point, scheme), records in groups.items()
     ]
     columns = [_POINT, "scheme", "asked", "offered to hosts", "offered to the core"]
@@ -42,6 +42,8 @@ def load_rows(results: Results) -> Table:
 
 
 _POINT = "sweep point"
+# Loads above this are those of flow lists that start within an instant.
+_AT_ONCE = 1000.0
 _LOADS = ("asked", "offered_host", "offered_core")
 
 
@@ -91,6 +93,12 @@ def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
+
+
+def _load(values: Iterable[Any]) -> str:
+    """The mean load; in words where all flows start at once, so that there is no time over which to offer it."""
+    known = [value for value in values if value is not None]
+    return "all at once" if known and min(known) > _AT_ONCE else _mean(known)
 
 
 def _mean(values: Iterable[Any]) -> str:
