@@ -179,9 +179,9 @@ def test_no_text_of_a_page_has_backticks_of_markdown(results: Results) -> None:
 
     factories.edit(results.directory / "report.json", in_backticks)
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
-    told = re.sub(r"<(script|style|pre|code)\b.*?</\1>", "", page, flags=re.DOTALL)
+    text = re.sub(r"<(script|style|pre|code)\b.*?</\1>", "", page, flags=re.DOTALL)
     assert "The mean of class <code>all</code> changed" in page
-    assert "`" not in told
+    assert "`" not in text
 
 
 def test_quantities_of_one_kind_are_numbered() -> None:

@@ -320,10 +320,10 @@ def test_check_says_what_a_steady_state_wants_in_time() -> None:
         for load, one in ((0.5, group), (0.8, more))
     ]
     lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
-    told = " ".join(" ".join(lines).split())
+    shown = " ".join(" ".join(lines).split())
     # The point that wants most; four times the largest flow alone.
-    assert "steady a steady state wants a warm-up of 20.0 ms or more (7.00 ms with a warm start), and a window" in told
-    assert "of 96.0 ms or more" in told
+    assert "steady a steady state wants a warm-up of 20.0 ms or more (7.00 ms with a warm start), and a window" in shown
+    assert "of 96.0 ms or more" in shown
     assert not any(line.startswith("steady") for line in check_lines(WIDE, found(), ("x.toml", "run"), []))
 
 
