@@ -147,6 +147,18 @@ def test_the_landing_page_shows_three_pages_and_three_commands(site: Path, page:
     assert re.findall(r"^priolane (\w+)", code, re.MULTILINE) == ["run", "trace", "advise"]
 
 
+def test_pictures_show_what_readme_and_the_documents_say() -> None:
+    titles = json.loads(site_pictures.HEADLINES.read_text(encoding="utf-8"))
+    assert list(titles) == list(site_pictures.NAMES)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"^✓ holds  (.*)\.$", readme, re.MULTILINE)
+    assert found is not None
+    says = re.sub(r" \[[^]]*\]", "", found[1])
+    assert titles["report"] == says, "make pictures"
+    # The document has the answer of the same command.
+    assert f"{titles['advice']}: " in (ROOT / "docs" / "advise.md").read_text(encoding="utf-8"), "make pictures"
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no browser here")
 def test_a_picture_of_a_page_is_small_and_in_its_colours(tmp_path: Path) -> None:
     path = tmp_path / "page.html"

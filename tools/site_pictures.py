@@ -4,7 +4,9 @@ Each is the first screen of a page that a command of docs/index.md makes, in lig
 experiment, a replay of one of its flows, and advice on the recorded flows of examples/advise.
 """
 
+import html
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -25,6 +27,10 @@ SCHEMES = {"": 1, "-dark": 0}
 
 NAMES = ("report", "replay", "advice")
 MOST_BYTES = 150_000
+HEADLINES = PICTURES / "headlines.json"
+"""The titles that the pictures show, by their names: a test compares them with what README and docs/advise.md say."""
+_TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
 _SCREEN, _WIDTH = (1120, 780), 960
 _COLOURS = (256, 128, 64)
 # Milliseconds that a page has to draw itself.
@@ -47,21 +53,23 @@ def pages(directory: Path) -> Iterator[Page]:
         raise SystemExit("README.md has no first.toml")
     first = directory / "first.toml"
     first.write_text(found[1], encoding="utf-8")
-    _priolane("run", first, "-o", directory / "first")
+    _priolane(directory, "run", "first.toml", "-o", "first")
     yield Page("report", directory / "first" / "report.html")
     replay, traced = directory / "replay.html", ("--scheme", "pias", "--seed", "1", "--flow", "70")
-    _priolane("trace", first, *traced, "--page", replay, "-o", directory / "trace")
+    _priolane(directory, "trace", "first.toml", *traced, "--page", replay.name, "-o", "trace")
     yield Page("replay", replay)
     examples = ROOT / "examples" / "advise"
     goals = ("--goal", "p99.small < 60us", "--goal", "goodput.bulk > 90%", "--budget", "1e9hops")
-    to = directory / "advice"
-    _priolane("advise", examples / "flows.csv", "--fabric", examples / "fabric.toml", *goals, "-o", to)
-    yield Page("advice", to / "advice.html")
+    for name in ("flows.csv", "fabric.toml"):
+        shutil.copy(examples / name, directory / name)
+    _priolane(directory, "advise", "flows.csv", "--fabric", "fabric.toml", *goals, "-o", "advice")
+    yield Page("advice", directory / "advice" / "advice.html")
 
 
-def _priolane(*words: object) -> None:
-    command = [sys.executable, "-m", "priolane", *map(str, words)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
+def _priolane(directory: Path, *words: str) -> None:
+    """Runs a command in `directory`, so that pages show no path of this machine."""
+    command = [sys.executable, "-m", "priolane", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory)  # noqa: S603 - our own command
 
 
 def browser() -> str | None:
@@ -96,6 +104,14 @@ def smaller(picture: Path) -> bytes:
     raise ValueError(f"{picture}: above {MOST_BYTES} bytes in {_COLOURS[-1]} colours")
 
 
+def title_of(page: str) -> str:
+    """The title of a page, as text. Raises `ValueError` if the page has none."""
+    found = _TITLE.search(page)
+    if found is None:
+        raise ValueError("a page of the landing page has no title")
+    return " ".join(html.unescape(_TAG.sub("", found[1])).split())
+
+
 def main() -> int:
     """Writes all pictures."""
     program = browser()
@@ -103,11 +119,14 @@ def main() -> int:
         print(f"site_pictures: no browser here: none of {', '.join(BROWSERS)}", file=sys.stderr)
         return 2
     PICTURES.mkdir(parents=True, exist_ok=True)
+    titles: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for page in pages(Path(folder)):
+            titles[page.name] = title_of(page.path.read_text(encoding="utf-8"))
             for ending, scheme in SCHEMES.items():
                 (PICTURES / f"{page.name}{ending}.png").write_bytes(screenshot(program, page.path, scheme))
             print(f"site_pictures: {page.name}")
+    HEADLINES.write_text(json.dumps(titles, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 
