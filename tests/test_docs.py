@@ -162,3 +162,16 @@ def test_readings_that_assumptions_name_exist() -> None:
     named = {name for entry in assumption_entries().values() for name in re.findall(r"reading `(\w+)`", entry)}
     assert len(named) > 3
     assert named <= known
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_a_page_for_contributors_names_exist(page: str) -> None:
+    """Paths are short there: `core/` for crates/priolane-core, and the last parts of others."""
+    folders = ["crates", "python", "tools", "tests", "benches", "docs", "packaging", "examples"]
+    files = [path.relative_to(ROOT).as_posix() for name in folders for path in (ROOT / name).rglob("*.*")]
+    known = {file.replace("crates/priolane-", "", 1) for file in files} | set(files)
+    named = re.findall(r"`([\w./-]+/[\w.-]+\.(?:rs|py|toml|md|css|j2))`", (ROOT / page).read_text(encoding="utf-8"))
+    # Capital letters stand for a name, as in NAME.toml.
+    stated = [name for name in named if not re.search("[A-Z]{3}", name)]
+    assert stated
+    assert [name for name in stated if name not in known and not any(file.endswith(f"/{name}") for file in known)] == []
