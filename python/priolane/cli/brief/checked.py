@@ -17,14 +17,15 @@ def check_lines(screen: Screen, found: Mapping[str, Any], named: Sequence[str], 
     """The lines, at most 20. `named` is the file, and the command that runs it."""
     file, command = named
     head = [*screen.wrapped(_valid(found, file), 2), *screen.wrapped(_cost(found), 2, "cost     ", " " * 9)]
-    loads = [*_loads(screen, found["loads"]), *_steady(screen, found["loads"])]
+    loads, steady = _loads(screen, found["loads"]), _steady(screen, found["loads"])
     last = [
         screen.cut(f"next     {command}"),
         screen.cut("         `priolane check --merged` prints the file with every default filled in"),
     ]
-    room = MOST_LINES - len(head) - len(loads) - len(last) - (1 if loads else 0) - 2
+    between = sum(len(part) + 1 for part in (loads, steady) if part)
+    room = MOST_LINES - len(head) - between - len(last) - 2
     warned = _warnings(screen, [*_overloaded(found["loads"]), *warnings], room)
-    return [line for part in (head, loads, warned, last) if part for line in ("", *part)][1:]
+    return [line for part in (head, loads, steady, warned, last) if part for line in ("", *part)][1:]
 
 
 def _valid(found: Mapping[str, Any], file: str) -> str:
