@@ -131,25 +131,45 @@ def _classes_of(number: int, count: int, merged: Mapping[str, Any], of: Mapping[
 def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
     """The classes that packets of the scheme carry: those of flows, of demotion, of the transport, and of ACKs."""
     assign, transport = of["assign"], of["transport"]
-    given = max(_given(merged, assign), of["admit"].get("levels", 1))
-    demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
     own = _OWN_CLASSES.get(transport["kind"], 1)
     if transport["kind"] == "homa":
         own = transport["unscheduled_classes"] + transport["scheduled_classes"]
     own = max(own, transport.get("priorities", 1))
-    return set(range(max(given + demoted - 1, own))) | {transport.get("control_class", 0)}
+    demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
+    given = _given(merged, assign) | set(range(of["admit"].get("levels", 1)))
+    asked = {first + level for first in given for level in range(demoted)}
+    return asked | set(range(own)) | {transport.get("control_class", 0)}
 
 
-def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> int:
-    """The number of classes that flows ask for."""
-    if assign["kind"] in ("none", "bytes_sent"):
-        return 1 + max((group.get("class") or 0 for group in merged["group"]), default=0)
+def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> set[int]:
+    """The classes in which flows begin."""
+    if assign["kind"] in _BY_GROUP:
+        return {0, *(number for _, number in _classes_of_groups(merged, assign))}
+    return set(range(_levels(assign)))
+
+
+def _levels(assign: Mapping[str, Any]) -> int:
+    """The number of classes of a rule that reads each flow, as `Rule::levels` in core has it."""
     if "fractions" in assign:
         return len(assign["fractions"])
     cuts = assign.get("thresholds", assign.get("weights"))
     if cuts is not None:
         return len(cuts) + (2 if assign["kind"] == "deadlines_first" else 1)
     return int(assign["levels"])
+
+
+# The rules under which the group of a flow alone says in which class it begins.
+_BY_GROUP = ("none", "bytes_sent", "group")
+
+
+def _classes_of_groups(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """The class of each group that has flows: the rule `group` counts all groups, its last class is for the rest."""
+    stated = assign["classes"] if assign["kind"] == "group" else None
+    return [
+        (group["name"], stated[min(place, len(stated) - 1)] if stated else group.get("class") or 0)
+        for place, group in enumerate(merged["group"])
+        if group["app"] != "none"
+    ]
 
 
 def _marking(ecn: Mapping[str, Any] | None) -> Marking | None:
@@ -211,7 +231,7 @@ def _host(merged: Mapping[str, Any], of: Mapping[str, Any], network: Network) ->
         admission=of["admit"],
         assign=assign,
         classes_by=_classes_by(of),
-        groups=tuple((group["name"], group.get("class") or 0) for group in merged["group"] if group["app"] != "none"),
+        groups=tuple(_classes_of_groups(merged, assign)),
         other_stacks=tuple(
             (group["name"], group["transport"]["kind"]) for group in merged["group"] if "transport" in group
         ),
@@ -238,6 +258,7 @@ def _classes_by(of: Mapping[str, Any]) -> str:
     says = {
         "none": "applications ask for the class of their group",
         "bytes_sent": "bytes sent",
+        "group": "each group has the class that the table states",
     }.get(assign["kind"], f"the rule `{assign['kind']}` when a flow starts")
     if admit["kind"] != "none":
         says += f"; admission by `{admit['kind']}` may give another"
