@@ -95,13 +95,14 @@ def test_the_table_has_every_rule() -> None:
 def test_every_rule_is_exported_or_refused_for_a_reason(rule: str, target: str, experiments: dict[str, Path]) -> None:
     plan = export_plans.make(experiments[rule], rule)
     assert len(plan.scheme_queues) == RULES[rule][1]
-    try:
+    # Junos has one strict level above all the rest; conntrack does not know the class that a group asked for.
+    refused = {"junos": "Junos"} if RULES[rule][1] > 1 else {}
+    refused |= {"nft": "flows ask for classes"} if rule == "bytes_sent" else {}
+    if target not in refused:
         assert export_plans.run(target, plan).files
-    except InputError as error:
-        # Junos has one strict level above all the rest; conntrack does not know the class that a group asked for.
-        refused = {"junos": "Junos", "nft": "flows ask for classes"}
-        assert refused[target] in str(error)
-        assert target == "junos" or rule == "bytes_sent"
+        return
+    with pytest.raises(InputError, match=refused[target]):
+        export_plans.run(target, plan)
 
 
 def test_classes_of_a_simulation_have_a_queue(experiments: dict[str, Path], tmp_path: Path) -> None:

@@ -182,3 +182,31 @@ def _key(port: str, first: int, last: int) -> str:
 
 def _last(key: str) -> int:
     return int(key.partition("|")[2].rpartition("-")[2])
+
+
+def stock() -> Config:
+    """The QoS of a leaf as SONiC ships it (files/build_templates/qos_config.j2 of sonic-buildimage): queues 3 and 4 are
+    lossless, 46 is voice, 48 BGP, and all schedulers have weights."""
+    ports = port_table(["25000", "100000"])
+    dscp = {str(number): "1" for number in range(64)}
+    dscp |= {"3": "3", "4": "4", "5": "2", "8": "0", "46": "5", "48": "6"}
+    same = {str(number): str(number) for number in range(8)}
+    groups = {str(number): {3: "3", 4: "4", 7: "7"}.get(number, "0") for number in range(8)}
+    names = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+    return {
+        "PORT": ports,
+        "DSCP_TO_TC_MAP": {"AZURE": dscp},
+        "TC_TO_QUEUE_MAP": {"AZURE": same},
+        "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": groups},
+        "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": dict(same)},
+        "PORT_QOS_MAP": {port: {**dict.fromkeys(names, "AZURE"), "pfc_enable": "3,4"} for port in ports},
+        "SCHEDULER": {name: dict(SCHEDULERS[name]) for name in ("scheduler.0", "scheduler.1")},
+        "WRED_PROFILE": copy.deepcopy(MARKS),
+        "QUEUE": {
+            f"{port}|{number}": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
+            if number in (3, 4)
+            else {"scheduler": "scheduler.0"}
+            for port in ports
+            for number in range(7)
+        },
+    }

@@ -4,7 +4,8 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from priolane._core import InputError
@@ -16,6 +17,7 @@ from priolane.storage.url import is_url
 
 Commands = argparse._SubParsersAction
 
+_SCHEMES = re.compile(r"^--schemes: schemes\[\d+\]: ", re.MULTILINE)
 _KEY = re.compile(r"[^=\s]+")
 
 
@@ -112,6 +114,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the seeds themselves in place of the file's: --seed-list 7,8,9",
     )
     add_changes(command)
+
+
+@contextmanager
+def naming_scheme() -> Iterator[None]:
+    """Mistakes in `schemes` of `Options` are those of `--scheme` here, which takes the name of a scheme."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(_SCHEMES.sub("--scheme: ", str(error))) from None
 
 
 def add_changes(command: argparse.ArgumentParser) -> None:

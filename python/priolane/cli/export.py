@@ -18,6 +18,7 @@ from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
 from priolane.model.definition import experiment_name
 from priolane.model.experiment import Options
+from priolane.text.command_line import path_word
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -53,6 +54,11 @@ def add(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="CONFIG_DB.json",
         help="of sonic: the switch's present configuration; writes what to change in it, and the way back",
+    )
+    command.add_argument(
+        "--free",
+        metavar="N,N",
+        help="of --into: code points that nobody sends; they go where DSCP 0 goes, so that their queues are free",
     )
     command.add_argument(
         "--qdisc",
@@ -98,7 +104,7 @@ def _add_host_options(command: argparse.ArgumentParser) -> None:
 
 
 # The target that an option belongs to; in another one it would be dropped.
-_OF_TARGET = {"into": "sonic", "match": "nft", "idle": "nft", "prefix": "sysctl"}
+_OF_TARGET = {"into": "sonic", "free": "sonic", "match": "nft", "idle": "nft", "prefix": "sysctl"}
 
 
 def _refuse_others(chosen: argparse.Namespace) -> None:
@@ -107,6 +113,8 @@ def _refuse_others(chosen: argparse.Namespace) -> None:
             raise InputError(f"--{option} is of {target}; leave it out for {chosen.target}")
     if chosen.into is not None and chosen.ports is not None:
         raise InputError("--into has the ports of the present configuration: leave --ports out")
+    if chosen.free is not None and chosen.into is None:
+        raise InputError("--free is of a present configuration: give it with --into")
 
 
 def _seconds(text: str) -> int:
@@ -135,8 +143,11 @@ def execute(chosen: argparse.Namespace) -> int:
         idle=chosen.idle,
         prefixes=() if chosen.prefix is None else read_networks("--prefix", chosen.prefix),
         present=None if chosen.into is None else read_present(chosen.into),
+        free=() if chosen.free is None else code_points.read_free(chosen.free),
+        scheme=_named(chosen),
     )
-    plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
+    with arguments.naming_scheme():
+        plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
     plan = deployment.placed(plan, None if chosen.dscp is None else code_points.read(chosen.dscp))
     exported = export(chosen.target, plan, deployment, strict=chosen.strict)
     out = chosen.out or Path("runs") / f"{experiment_name(chosen.file)}-{plan.scheme}-{chosen.target}"
@@ -151,6 +162,14 @@ def execute(chosen: argparse.Namespace) -> int:
     for path in written:
         show.line(f"wrote {path}")
     return 0
+
+
+def _named(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """The words of the command line that name the scheme, for the exports of other devices."""
+    words = [path_word(chosen.file), "--scheme", chosen.scheme]
+    words += [word for key, value in chosen.sets for word in ("--set", f"{key}={value}")]
+    words += [] if chosen.reading is None else ["--reading", chosen.reading]
+    return tuple(words)
 
 
 def _print_queues(plan: ExportPlan) -> None:

@@ -146,7 +146,8 @@ def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
     asked = arguments.options(chosen)
     schemes = tuple(chosen.schemes) if chosen.schemes else None
     options = Options(sets=asked.sets, seeds=asked.seeds, schemes=schemes, reading=asked.reading, size=asked.size)
-    return plan(_file(chosen), options), options
+    with arguments.naming_scheme():
+        return plan(_file(chosen), options), options
 
 
 def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespace) -> Results:

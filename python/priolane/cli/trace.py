@@ -93,15 +93,16 @@ def execute(chosen: argparse.Namespace) -> int:
         refuse_replacing_files(trace_directory(chosen.file, chosen.out), NETWORK_TABLES)
     schemes = None if chosen.scheme is None else (chosen.scheme,)
     options = Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size)
-    found = trace(
-        chosen.file,
-        chosen.flows[0],
-        chosen.out,
-        options=options,
-        seed=chosen.seed,
-        point=chosen.points,
-        at=chosen.at,
-    )
+    with arguments.naming_scheme():
+        found = trace(
+            chosen.file,
+            chosen.flows[0],
+            chosen.out,
+            options=options,
+            seed=chosen.seed,
+            point=chosen.points,
+            at=chosen.at,
+        )
     if chosen.page is not None:
         found = _with_page(chosen, found, options)
     if chosen.json:

@@ -26,6 +26,20 @@ def read(text: str) -> tuple[int, ...]:
     return points
 
 
+def read_free(text: str) -> tuple[int, ...]:
+    """The code points of `--free`, such as `5,8`; raises `InputError` for any that has to keep its queue, or twice."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_NUMBER.fullmatch, parts)):
+        raise InputError(f"--free {text}: write numbers with commas between them, such as 5,8")
+    points = tuple(map(int, parts))
+    for point in points:
+        if point == REST_DSCP or point >= ROUTING_DSCP.start:
+            raise InputError(f"--free {text}: {point} is not from 1 to 47; 0 and those of routing protocols are sent")
+        if points.count(point) > 1:
+            raise InputError(f"--free {text}: {point} is there twice; state each code point once")
+    return points
+
+
 def beside_others(plan: ExportPlan) -> tuple[int, ...]:
     """A code point for each queue of the scheme where 0 stays with other traffic."""
     return tuple(sorted(CLASS_DSCP[: len(plan.scheme_queues)], reverse=True))

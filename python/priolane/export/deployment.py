@@ -34,7 +34,8 @@ class Deployment:
 
     `qdisc` is what Linux ports are made of. `memory` is that of the switch's packets in bytes, `None` if not known.
     `headroom` is by rate in Mbit/s for cables of the length `cable`, which is SONiC's text such as `40m`.
-    `present` is the configuration that a switch of SONiC has now.
+    `present` is the configuration that a switch of SONiC has now, and `free` are code points that nobody sends there:
+    they may lose their queues. `scheme` are the words that name the scheme to `priolane export`, for notes.
 
     Of hosts: `match` are the flows that are marked (`None`: all), `idle` the seconds after which bytes sent count from
     zero, `prefixes` the addresses of the datacenter, which get its congestion control.
@@ -45,6 +46,8 @@ class Deployment:
     cable: str = ""
     headroom: dict[int, Headroom] | None = None
     present: Present | None = None
+    free: tuple[int, ...] = ()
+    scheme: tuple[str, ...] = ()
     match: Match | None = None
     idle: int | None = None
     prefixes: tuple[Network, ...] = ()

@@ -118,7 +118,7 @@ class Present:
         return self.table("SCHEDULER")[name] if name else {"type": "DWRR", "weight": "1"}
 
     def classes_of_others(self, port: str, own: tuple[int, ...]) -> dict[str, str]:
-        """The traffic classes in use at a port besides those of the code points `own`, each with what leads to it."""
+        """The traffic classes in use at a port, each with what leads to it; the code points `own` are not counted."""
         maps = self.maps(port)
         found: dict[str, list[int]] = {}
         for dscp in range(64):

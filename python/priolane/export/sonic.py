@@ -5,7 +5,7 @@ Neither PORT nor DEVICE_METADATA is written: lanes, aliases and the platform are
 
 from collections.abc import Mapping
 
-from priolane.export import ports, sonic_into, sonic_rows, switching
+from priolane.export import ports, sonic_effects, sonic_into, sonic_rows, switching
 from priolane.export.deployment import Deployment, Headroom
 from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
@@ -24,7 +24,7 @@ def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping
         return {}
     switching.refuse_marking_per_port(plan, found, "SONiC")
     if deployment.present is not None:
-        return {} if found.refusals else sonic_into.export(plan, deployment.present, found)
+        return {} if found.refusals else sonic_into.export(plan, deployment, deployment.present, found)
     switching.refuse_queues(plan, found)
     _refuse_pause(plan, deployment, found)
     if found.refusals:
@@ -34,7 +34,7 @@ def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping
     found.do("load", "sudo config checkpoint before-priolane")
     found.do("load", "sudo config load config_db.json, which merges; config qos reload would undo it")
     found.do("verify", "show runningconfiguration all")
-    found.do("verify", "show queue counters")
+    found.do("verify", sonic_effects.counters([(queue.label, queue.level) for queue in plan.scheme_queues]))
     found.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
     found.do("roll back", "sudo config rollback before-priolane")
     return render_by_role(
