@@ -132,6 +132,19 @@ def test_a_log_counts_all_grids_and_weighs_runs_by_their_costs() -> None:
     assert written.getvalue().splitlines()[1:] == ["priolane: all: 2 of 3 runs after 2 min, about 60 s left"]
 
 
+def test_what_is_left_is_said_to_be_of_the_stage() -> None:
+    clock, written = Clock(), io.StringIO()
+    grid = plan([2.0, 2.0])
+    log = Log([grid], title="advise", stream=written, clock=clock)
+    log.stage("race (stage 2 of 8, at most 12 min in all)")
+    clock.now = 20.0
+    finish(log, grid.runs[0])
+    assert written.getvalue() == (
+        "priolane: advise, race (stage 2 of 8, at most 12 min in all): 1 of 2 runs after 20 s, about 20 s left in this "
+        "stage\n"
+    )
+
+
 def test_a_log_tells_no_time_left_from_runs_that_cost_next_to_nothing() -> None:
     clock, written = Clock(), io.StringIO()
     grid = plan([1.0, 1.0, 98.0])

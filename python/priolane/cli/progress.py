@@ -49,7 +49,7 @@ class _Tally(Watcher, ABC):
     def __init__(self, planned: Sequence[Plan], title: str, near_end: Callable[[], None]) -> None:
         """As `progress` has it."""
         self._lock = threading.Lock()
-        self._title = title
+        self._title, self._stage = title, ""
         self._known: list[Plan] = []
         self._runs, self._done = 0, 0
         self._moving: dict[str, tuple[float, int, int]] = {}
@@ -89,6 +89,11 @@ class _Tally(Watcher, ABC):
             self._cost_ran += cost if done.ran else 0.0
             self._look_ahead()
             self._tell()
+
+    def stage(self, says: str) -> None:
+        """Names the stage; what is left is then that of the stage, and not of the whole."""
+        with self._lock:
+            self._stage = says
 
     def _under_way(self) -> float:
         """The finished part of runs that are under way, in the unit of costs."""
@@ -146,8 +151,10 @@ class Log(_Tally):
         spent, simulated = now - self._began, self._cost_ran + under_way
         left = self._cost - self._cost_done - under_way
         known = left > 0 and simulated >= _ENOUGH * (simulated + left)
-        about = f", about {_span(spent * left / simulated)} left" if known else ""
-        message(f"{self._title}: {self._done} of {self._runs} runs after {_span(spent)}{about}", self._stream)
+        of_stage = " in this stage" if self._stage else ""
+        about = f", about {_span(spent * left / simulated)} left{of_stage}" if known else ""
+        title = f"{self._title}, {self._stage}" if self._stage else self._title
+        message(f"{title}: {self._done} of {self._runs} runs after {_span(spent)}{about}", self._stream)
 
 
 def _span(seconds: float) -> str:

@@ -34,6 +34,9 @@ class Watcher:
     def finished(self, run: PlannedRun, done: worker.JobResult) -> None:
         """A run's results are in place."""
 
+    def stage(self, says: str) -> None:
+        """The runs that follow are those of a stage of something longer, which `says` names."""
+
     def notify(self, line: str) -> None:
         """The news for the user meanwhile: a cluster without workers, a run that is sent again."""
         message(line)
