@@ -1,6 +1,7 @@
 """The flow lists that `priolane advise` reads, and those that it writes for runs."""
 
 import csv
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import advise_world
-from advise_files import write_fabric, write_flows
+from advise_files import write_fabric, write_flows, write_recorded
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
 from priolane.advice.flow_list import read_flows
@@ -221,3 +222,19 @@ def test_the_world_of_the_study_is_what_it_says(tmp_path: Path) -> None:
     assert flows.sizes.sum() / capacity == pytest.approx(advise_world.SMALL_LOAD + advise_world.BULK_LOAD, rel=0.2)
     senders = flows.columns["src"]
     assert not {*senders[small].tolist()} & {*senders[~small].tolist()}
+
+
+@pytest.mark.parametrize(("separator", "command"), [(";", "tr ';' ','"), ("\t", "tr '\\t' ','"), ("|", "tr '|' ','")])
+def test_a_list_with_other_separators_is_met_with_the_command_that_makes_commas(
+    separator: str, command: str, tmp_path: Path
+) -> None:
+    path = write_recorded(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(",", separator), encoding="utf-8")
+    with pytest.raises(InputError, match="columns are separated by ") as refused:
+        read_flows(path)
+    assert f"{command} < {path} > flows.csv" in str(refused.value)
+    assert "no column" not in str(refused.value)
+    # The command does what it says.
+    made = subprocess.run(["sh", "-c", f"{command} < {path}"], capture_output=True, check=True, text=True)
+    assert made.stdout == text

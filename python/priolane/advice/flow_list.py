@@ -6,6 +6,7 @@ The simulated lists are written from it, one for each group, whole or with start
 import io
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ from pyarrow import csv
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes, in_class
 from priolane.advice.raw_file import how_to_import
+from priolane.results.numbers import format_value
 from priolane.storage.files import open_regular, write_whole
 
 REQUIRED = ("start_ns", "src", "dst", "bytes")
@@ -104,6 +106,11 @@ class FlowList:
     def has(self, column: str) -> bool:
         """Whether any flow has a value in a column."""
         return column in self.columns and bool(np.isfinite(self.columns[column]).any())
+
+    @property
+    def in_words(self) -> str:
+        """The length of the list, such as `16,000 flows in 62.0 ms`."""
+        return f"{len(self):,} flows in {format_value(self.span_s, 's')}"
 
     def in_class(self, of: Mapping[str, Any]) -> Mask:
         """The flows in a class, by its bounds of sizes and its groups."""
@@ -221,6 +228,12 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     """
     table = _table(path, source)
     missing = [name for name in REQUIRED if name not in table]
+    if missing and (separator := _separator(table)) is not None:
+        shown, command = separator
+        raise InputError(
+            f"{path}: columns are separated by {shown}; a flow list has commas: {command} < "
+            f"{shlex.quote(str(path))} > flows.csv, then give flows.csv"
+        )
     if missing:
         lacking = f"no column {', '.join(missing)}; a flow list has {','.join(REQUIRED)}"
         raise InputError(f"{path}: {lacking}. {how_to_import(path)}")
@@ -243,6 +256,21 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     if found.span_ns <= 1:
         raise InputError(f"{path}: all flows start at one instant; `priolane import --spread 1s` spreads them")
     return found
+
+
+# Separators of other dialects, what they are called, and the command that makes commas of them.
+_SEPARATORS = {";": ("`;`", "tr ';' ','"), "\t": ("tabs", "tr '\\t' ','"), "|": ("`|`", "tr '|' ','")}
+
+
+def _separator(table: Mapping[str, pa.ChunkedArray]) -> tuple[str, str] | None:
+    """The separator of a list that has all columns, but no commas; `None` for any other list."""
+    if len(table) != 1:
+        return None
+    (head,) = table
+    for separator, says in _SEPARATORS.items():
+        if set(REQUIRED) <= {name.strip().strip('"') for name in head.split(separator)}:
+            return says
+    return None
 
 
 def _table(path: Path, source: IO[bytes]) -> dict[str, pa.ChunkedArray]:
