@@ -72,8 +72,10 @@ def test_beside_a_present_configuration_only_what_differs_is_exported(
     present = tmp_path / "config_db.json"
     present.write_text(json.dumps(sonic_present.written()), encoding="utf-8")
     sonic = FABRIC.replace("queues = 3", 'queues = 3\nsystem = "sonic"')
-    (first, *_) = _commands(tmp_path, LADDER, sonic, present)
+    (first, hosts, *_) = _commands(tmp_path, LADDER, sonic, present)
     assert first.command is not None
+    assert hosts.command is not None
+    assert "--idle 1s --dscp 40,32 " in hosts.command
     typed = shlex.split(first.command)
     assert typed[typed.index("--into") + 1] == str(present)
     assert cli.main(typed[1:]) == 0

@@ -8,8 +8,9 @@ import pytest
 from advise_files import of_pseudo, steady
 from priolane._core import InputError
 from priolane.advice.goals import read_goals
-from priolane.advice.outcomes import MISS, Outcome, Values, Verdict, is_surely_better, outcomes, scores
+from priolane.advice.outcomes import MISS, Outcome, Values, Verdict, is_surely_better, outcomes, referring, scores
 from priolane.advice.windows import Jackknife
+from priolane.advice.words import gains
 
 TAIL = "fct_p99.small"
 MISSED = "deadline_miss_rate.answers"
@@ -47,6 +48,7 @@ def test_goals_have_units_a_queue_budget_and_bounds_relative_to_the_best() -> No
     assert queues == 4
     assert [(goal.name, goal.is_relative) for goal in goals] == [(TAIL, False), ("goodput.bulk", True)]
     assert goals[0].bound == pytest.approx(250e-6)
+    assert goals[1].against == "best"
     # Of 20 and 10 Gbit/s, 90 % of the best are 18: the second misses it by a factor of 1.8.
     of: dict[str, Values] = {
         "a": {TAIL: steady(math.log(1e-4)), "goodput.bulk": steady(math.log(20))},
@@ -176,3 +178,48 @@ def test_a_difference_within_its_interval_is_not_sure() -> None:
     assert not is_surely_better(goals, of, "leader", "near")
     # All windows have the same difference, though their levels vary more than it.
     assert is_surely_better(goals, of, "leader", "far")
+
+
+def test_a_goal_relative_to_today_refers_to_what_runs_now() -> None:
+    """By hand: 90 % of today's 10 Gbit/s are 9, whatever others have; 12 and 8 lie on both sides."""
+    goals, _ = read_goals(["goodput.bulk > 90% of today", "p99.small < 0.5x today"])
+    assert [goal.against for goal in goals] == ["today", "today"]
+    rows = {"today": (10, 4e-4), "a": (12, 1e-4), "b": (8, 3e-4), "c": (40, 1e-5)}
+    of: dict[str, Values] = {
+        name: {"goodput.bulk": steady(math.log(rate)), TAIL: steady(math.log(tail))}
+        for name, (rate, tail) in rows.items()
+    }
+    found = outcomes(goals, of)
+    assert [[outcome.verdict for outcome in found[name]] for name in "ab"] == [
+        [Verdict.MET, Verdict.MET],
+        [Verdict.MISSED, Verdict.MISSED],
+    ]
+    assert [outcome.limit for outcome in found["a"]] == [pytest.approx(9), pytest.approx(2e-4)]
+    assert [outcome.relative_bound for outcome in found["a"]] == [
+        "> 9.00 Gbit/s, 90 % of today",
+        "< 200 us, 50 % of today",
+    ]
+    assert gains(found["today"], found["a"]).endswith("times better, bound < 200 us, 50 % of today)")
+    # In the race today's scheme does not run: its value on the whole list stands for it, and the bound is the same.
+    known = referring(goals, {"today": of["today"]})
+    apart = outcomes(known, {name: of[name] for name in ("a", "b", "c")})
+    assert [outcome.limit for outcome in apart["b"]] == [pytest.approx(9), pytest.approx(2e-4)]
+
+
+def test_a_candidate_that_is_alone_is_compared_with_the_best_of_the_others() -> None:
+    """By hand: 90 % of the best 12.5 Gbit/s are 11.25, which 3.85 misses and 15.6 meets."""
+    goals, _ = read_goals(["goodput.bulk > 90% of best"])
+    others: dict[str, Values] = {
+        name: {"goodput.bulk": steady(math.log(rate))} for name, rate in (("a", 12.5), ("b", 6.7))
+    }
+    known = referring(goals, others)
+    for rate, verdict, limit in ((3.85, Verdict.MISSED, 11.25), (15.6, Verdict.MET, 0.9 * 15.6)):
+        (found,) = outcomes(known, {"alone": {"goodput.bulk": steady(math.log(rate), 7)}})["alone"]
+        assert found.verdict is verdict
+        assert found.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize("text", ["goodput.bulk > 110% of today", "p99.small < 50% of today", "p99.small < 1e3us"])
+def test_a_bound_of_today_may_lie_on_either_side(text: str) -> None:
+    (goal,), _ = read_goals([text])
+    assert goal.bound == pytest.approx({"goodput.bulk": 1.1, TAIL: 0.5}[goal.name] if "today" in text else 1e-3)

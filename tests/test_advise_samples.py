@@ -133,12 +133,12 @@ def test_no_goal_that_a_run_meets_is_proved_impossible(world: World, trials: dic
                 continue
             own = value.all if goal.quantity.is_part else math.exp(value.all)
             bound = own * (0.999 if goal.quantity.is_large_good else 1.001)
-            met = replace(goal, bound=bound, is_relative=False)
+            met = replace(goal, bound=bound, against=None)
             if own > 0:
                 assert alone([met], bare) == (), goal.name
                 assert by_links([met], world.flows, world.fabric) == (), goal.name
         factor = 1e-3 if not goal.quantity.is_large_good else 1e3
-        far = replace(goal, bound=goal.bound * factor, is_relative=False)
+        far = replace(goal, bound=goal.bound * factor, against=None)
         proved += bool(by_links([far], world.flows, world.fabric))
     assert proved >= 8
 

@@ -1,15 +1,18 @@
 """Lists that cannot tell: each reason with its cure, found before runs, and the border to lists that can."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advise_files import FABRIC, write_fabric, write_flows
 from priolane._core import InputError
-from priolane.advice import sufficiency
+from priolane.advice import stages, sufficiency
 from priolane.advice.doubts import find_doubts
+from priolane.advice.goals import read_goals
 from priolane.advice.request import AdviceContext, Request, read
+from priolane.advice.samples import Trial
 from priolane.advice.sufficiency import Insufficient
 from priolane.advice.traffic import Traffic
 from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST
@@ -92,9 +95,9 @@ def test_windows_are_longer_than_the_largest_flow_takes_alone(tmp_path: Path) ->
 def test_what_runs_show_may_be_too_long_and_what_never_ends_is_no_length(tmp_path: Path) -> None:
     context = _context(tmp_path, "p99.small < 1ms")
     longest = 1.0 / (TIMES_LONGEST * (FEWEST + 1))
-    assert sufficiency.too_short(context, longest, "flows take") is None
-    assert sufficiency.too_short(context, longest * 1.001, "flows take") is not None
-    assert sufficiency.too_short(context, float("inf"), "flows take") is None
+    assert sufficiency.too_short(context, longest) is None
+    assert sufficiency.too_short(context, longest * 1.001) is not None
+    assert sufficiency.too_short(context, float("inf")) is None
 
 
 @pytest.mark.parametrize(
@@ -161,3 +164,58 @@ def test_few_flows_and_coarse_starts_are_doubted(tmp_path: Path) -> None:
     flows = write_flows(tmp_path, rows)
     context = read(Request(Traffic(flows), write_fabric(tmp_path), tmp_path / "out"), lambda _: None)
     assert any("200 instants for 1200 flows" in doubt for doubt in find_doubts(context.flows, None))
+
+
+def _drawn(folder: Path) -> AdviceContext:
+    fabric = write_fabric(folder, FABRIC)
+    request = Request(Traffic(None, "web_search", 0.5), fabric, folder / "out", goals=("p99.small < 1ms",))
+    return read(request, lambda _: None)
+
+
+def test_a_budget_that_is_too_small_is_named_with_its_time_and_a_margin(tmp_path: Path) -> None:
+    """By hand: flows of 100 ms take 2 x 6 x 100 ms = 1.2 s, with the margin 1.56 s of 2 s: 0.78 of 1e10 packet-hops,
+    which are 780 s at 1e7 in a second."""
+    whole = _context(tmp_path, "p99.small < 1ms", span_ns=2 * 10**9)
+    cut = replace(whole, flows=whole.flows.beginning(0.5), part=0.5, enough=1e10)
+    cut.speed.hops_per_s = 1e7
+    found = sufficiency.too_short(cut, 0.1)
+    assert found is not None
+    assert found.reason.startswith("the budget has room for 999 ms of ")
+    assert found.reason.endswith("flows of goals take up to 100 ms today")
+    assert found.cure.startswith("Use --budget 7.8e+09hops, about 13 minutes here")
+    # What the cure asks for is enough for flows that take a quarter longer than those that were seen.
+    bought = replace(whole, flows=whole.flows.beginning(0.78), part=0.78, enough=1e10)
+    assert sufficiency.too_short(bought, 0.125) is None
+    # No budget makes the list longer.
+    longer = sufficiency.too_short(cut, 0.2)
+    assert longer is not None
+    assert longer.cure.startswith("Use a list of 3.12 s at least")
+
+
+def test_a_class_whose_largest_flows_take_too_long_is_narrowed(tmp_path: Path) -> None:
+    """By hand: flows up to 2 MB take 0.2 s, the list has room for 1 / 3.12 of that: up to 500 kB; of 2 kB, all."""
+    context = _context(tmp_path, "p99.all < 1s", bulk=100)
+    mixed = replace(context.fabric, classes={"mix": {"above": "1kB"}})
+    found = sufficiency.too_short(replace(context, fabric=mixed, goals=read_goals(["p99.mix < 1s"])[0]), 0.2)
+    assert found is not None
+    assert found.cure.endswith('; or narrow the class in the fabric file: mix = { above = "1kB", below = "500kB" }')
+    alone = sufficiency.too_short(_context(tmp_path, "goodput.bulk > 90%", bulk=100), 0.2)
+    assert alone is not None
+    assert "narrow" not in alone.cure
+
+
+def test_a_drawn_list_becomes_as_long_as_its_flows_take_under_load(tmp_path: Path) -> None:
+    context = _drawn(tmp_path)
+    span = context.flows.span_s
+    wanted = 2.5 * span
+    longer = context.request.traffic.longer(context.flows, context.fabric, wanted)
+    assert wanted * 0.9 < longer.span_s < wanted * 1.1
+    # The flows are those of the shorter list, and more.
+    assert list(longer.sizes[:100]) == list(context.flows.sizes[:100])
+    least = sufficiency.least_span_s(span / (TIMES_LONGEST * (FEWEST + 1)) * 1.1)
+    trial = Trial({}, 1, {}, {goal.name: least / (TIMES_LONGEST * (FEWEST + 1)) for goal in context.goals}, 0.5, {})
+    pace = stages.Pace(1e9, 1e6, {"today": {1: trial}})
+    (tmp_path / "out" / "flows").mkdir(parents=True)
+    drawn, again = stages.lengthen(context, pace)
+    assert sufficiency.too_short(drawn, pace.longest_s(context.goals)) is None
+    assert again.whole == pytest.approx(1e6 * drawn.flows.span_s / span)

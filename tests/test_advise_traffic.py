@@ -165,7 +165,7 @@ def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> 
     [
         (["--goal", "deadline_missed.mail < 5%"], "there is no class 'mail'; one of answers, bulk, all"),
         (["--goal", "deadline_missed.answers > 5%"], "deadline_missed should be small; write <"),
-        (["--goal", "deadline_missed.answers < 5ms"], "unit 'ms' does not fit; one of '%', 'x best'"),
+        (["--goal", "deadline_missed.answers < 5ms"], "unit 'ms' does not fit; one of '%', '% of best', 'x best'"),
     ],
 )
 def test_a_goal_of_a_tenant_that_cannot_be_is_refused(

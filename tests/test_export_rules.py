@@ -67,7 +67,7 @@ PAYING = ("paid_weight",)
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The experiment of each rule."""
     folder = tmp_path_factory.mktemp("rules")
-    found = {}
+    found: dict[str, Path] = {}
     for name, rules, key in (
         ("asking", ASKING, "class = 1\n"),
         ("paying", PAYING, "w = 2\n"),

@@ -73,8 +73,9 @@ class Remedy:
 @dataclass(frozen=True)
 class Judging:
     """All that runs showed. `ranking` has today first, then the advice or the nearest, then the others. `chosen` is the
-    advice, the nearest where no candidate surely meets the goals. `windows` are those that were read, `agreeing` is how
-    many of the `seeds` give the same answer alone."""
+    advice, the nearest where no candidate surely meets the goals. `listed` is the length of the list. `windows` are
+    those that were read, `disturbed` those that were read under disturbances; `agreeing` is how many of the `seeds`
+    give the same answer alone."""
 
     ranking: tuple[JudgedCandidate, ...]
     chosen: JudgedCandidate
@@ -84,7 +85,9 @@ class Judging:
     remedies: tuple[Remedy, ...]
     sensitivity: tuple[Finding, ...]
     spent: Ledger
+    listed: str
     windows: int
+    disturbed: int
     seeds: int
     agreeing: int
     load: float
@@ -195,8 +198,17 @@ def _cure(outcomes: Sequence[Outcome]) -> str:
     return f"a list about {short(max(times, 1.1))} times as long would tell"
 
 
-def describe_end(how: CandidateEnd) -> str:
-    """The end of a candidate, as a clause."""
+def ends_of(judging: Judging) -> dict[str, str]:
+    """The ends of candidates in the race, as clauses: those that were judged nevertheless say why."""
+    judged = {one.candidate.name: one for one in judging.ranking}
+    return {name: describe_end(how, judged.get(name)) for name, how in judging.race.ended.items()}
+
+
+def describe_end(how: CandidateEnd, judged: JudgedCandidate | None = None) -> str:
+    """The end of a candidate, as a clause; `judged` is its result on the whole list if there is one."""
+    if judged is not None:
+        why = "met all goals at low cost" if judged.surely_meets else "was among the nearest or the cheapest"
+        return f"{describe_end(how)}; it {why}, so it was judged on the whole list"
     after = f"after {how.windows} windows"
     match how.why:
         case Why.EXCLUDED:
@@ -251,7 +263,9 @@ def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
         "ranking": [_judged_json(advice, one) for one in judging.ranking],
         "references": [_judged_json(advice, one) for one in judging.references],
         "alone": {name: of.mean for name, of in judging.alone.items()},
-        "ended": {name: {"why": how.why.value, "says": describe_end(how)} for name, how in judging.race.ended.items()},
+        "ended": {
+            name: {"why": judging.race.ended[name].why.value, "says": says} for name, says in ends_of(judging).items()
+        },
         "remedies": [{"missing": list(one.missing), **_judged_json(advice, one.judged)} for one in judging.remedies],
         "sensitivity": [_finding_json(one) for one in judging.sensitivity],
         "rollout": [_step_json(one) for one in judging.rollout],

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+TODAY = "today"
+"""The name of what runs today, among candidates and in relative goals."""
+
 
 @dataclass(frozen=True)
 class Candidate:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from priolane._core import InputError
-from priolane.advice.candidate import Candidate
+from priolane.advice.candidate import TODAY, Candidate
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.feasible import requires, shipped
 from priolane.model.keys import part
@@ -124,7 +124,7 @@ def today(fabric: Fabric, order: Sequence[str] = ()) -> Today:
         )
     queues = int(own["port"].get("queues", 1))
     described = "what runs now" + ("" if len(fabric.today) == 1 else ", as the fabric file states it")
-    return Today(Candidate("today", base, f"{described}: {base}", rows, queues), read_order(order))
+    return Today(Candidate(TODAY, base, f"{described}: {base}", rows, queues), read_order(order))
 
 
 def with_today(fabric: Fabric) -> Fabric:

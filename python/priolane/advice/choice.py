@@ -59,11 +59,14 @@ def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candida
 
 
 def judge(
-    context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate]
+    context: AdviceContext,
+    found: Mapping[str, Trials],
+    by_name: Mapping[str, Candidate],
+    beside: Mapping[str, Trials] | None = None,
 ) -> dict[str, JudgedCandidate]:
-    """The results of each candidate from its trials. Relative goals refer to the best of them."""
+    """The results of each candidate from its trials. Relative goals refer to all of them and to those `beside` them."""
     own = values(found)
-    results = outcomes(context.goals, own)
+    results = outcomes(context.goals, own, {**values(beside or {}), **own})
     return {
         name: JudgedCandidate(
             candidate=by_name[name],
@@ -117,4 +120,4 @@ def judge_references(
 ) -> tuple[JudgedCandidate, ...]:
     """The results of references."""
     by_name = {one.name: one for one in chosen if one.name in judged.references}
-    return tuple(judge(context, judged.references, by_name).values()) if by_name else ()
+    return tuple(judge(context, judged.references, by_name, judged.trials).values()) if by_name else ()

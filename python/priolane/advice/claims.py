@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from priolane.advice.answer import JudgedCandidate
+from priolane.advice.candidate import TODAY
 from priolane.advice.goals import Goal
 from priolane.model.toml import toml_text
 
@@ -26,7 +27,9 @@ def _claim(goal: Goal, ranking: Sequence[JudgedCandidate], chosen: JudgedCandida
     # Of metrics that should be small, the bound is an upper one.
     side = "above" if goal.quantity.is_large_good else "below"
     test: dict[str, object] = {"of": f"{goal.name}.{best}", side: goal.bound}
-    if goal.is_relative:
+    if goal.against == TODAY:
+        test = {"of": f"{goal.name}.{best}", "over": f"{goal.name}.{TODAY}", side: goal.bound}
+    elif goal.is_relative:
         means = {one.candidate.name: mean for one in ranking if (mean := one.estimates[goal.name].mean) is not None}
         leader = (max if goal.quantity.is_large_good else min)(means, key=lambda name: means[name], default=best)
         test = {"of": f"{goal.name}.{best}", "over": f"{goal.name}.{leader}", side: goal.bound}

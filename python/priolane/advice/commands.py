@@ -14,6 +14,7 @@ from priolane.advice.configured_switch import SYSTEM
 from priolane.advice.connections import IDLE_S
 from priolane.advice.fabric import SYSTEMS
 from priolane.advice.trials import Experiment
+from priolane.export import code_points
 from priolane.export.deployment import Deployment
 from priolane.export.match import read_networks
 from priolane.export.plan import Routing
@@ -106,24 +107,29 @@ class _Made:
         present = self.present if target == SYSTEM else None
         deployment = Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None, present=present)
         plan = read_plan(self.experiment, Options(schemes=(self.scheme,), seeds=1), routing=routing, named=None)
+        # Beside a present configuration, 0 stays with other traffic, and hosts mark what the switch was given.
+        points = code_points.beside_others(plan) if self.into is not None and target in _MARKING else None
         try:
-            export(target, deployment.placed(plan), deployment)
+            export(target, deployment.placed(plan, points), deployment)
         except InputError as error:
             head = f"{self.scheme} for {target}: "
             return ExportCommand(target, None, "; ".join(line.removeprefix(head) for line in str(error).splitlines()))
         words = ("priolane", "export", target, path_word(self.experiment), "--scheme", self.scheme, *options)
         words += () if self.into is None or present is None else ("--into", path_word(self.into))
+        words += () if points is None else ("--dscp", ",".join(map(str, points)))
         words += ("-o", path_word(self.experiment.parent / f"export-{target}"))
         return ExportCommand(target, command_line(*words), _INTO if present is not None else _SAYS[target])
 
 
+# The targets that mark packets by their class.
+_MARKING = ("nft", "hosts")
 _INTO = (
-    "switches: what differs from the present one, and the way back; it names code points that are free, which "
-    "nft and hosts then take by --dscp"
+    "switches: the difference to the present one, and the way back; if it names other code points, nft and hosts take "
+    "them by --dscp"
 )
 _SAYS = {
-    "sonic": "switches: tables; `--into config_db.json` writes only what differs from the switch's present ones, and "
-    "names code points that are free, which nft and hosts then take by --dscp",
+    "sonic": "switches: tables; `--into config_db.json` writes only the difference to the switch's present ones, and "
+    "its notes have the lines of hosts with the code points that it takes: use those in place of the next ones",
     "eos": "switches",
     "nxos": "switches",
     "junos": "switches",

@@ -1,25 +1,26 @@
 """The course of `priolane advise`: read, see what the list can tell, run today, race, tune, judge, disturb, answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
 from priolane.advice import bounds, choice, stages, sufficiency
-from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, timeout_warnings
-from priolane.advice.candidate import Candidate
+from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy
+from priolane.advice.candidate import TODAY, Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.commands import ExportCommand, commands
 from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
 from priolane.advice.configured_switch import is_configuration
 from priolane.advice.connections import notes
-from priolane.advice.doubts import find_doubts
+from priolane.advice.doubts import of_list, of_runs
 from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
+from priolane.advice.goals import Goal
 from priolane.advice.measured import Measurement, compare
-from priolane.advice.outcomes import Values, estimates
+from priolane.advice.outcomes import Values, estimates, referring
 from priolane.advice.place import claim, finish, replaced
 from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
@@ -30,12 +31,11 @@ from priolane.advice.sensitivity import examine
 from priolane.advice.spending import Ledger, Stage
 from priolane.advice.traffic import Traffic
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Experiment, Trials, bare, timed_out_parts, values, values_of
-from priolane.advice.windows import MOST, TIMES_LONGEST_IN_RACE, Windows
+from priolane.advice.trials import FLOWS, Experiment, Trials, bare, longest_s, timed_out_parts, values, values_of
+from priolane.advice.windows import MOST, TIMES_LONGEST, TIMES_LONGEST_IN_RACE, Windows
 from priolane.execution.budget import Budget
 from priolane.execution.settings import Settings
 from priolane.results.estimate import Estimate
-from priolane.results.numbers import format_value
 
 
 def advise(  # noqa: PLR0913 - the options of the command
@@ -118,40 +118,49 @@ def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
         today=context.today,
         directory=context.request.out,
         assumed=context.fabric.assumed,
-        **{"doubts": tuple(_of_list(context)), **found},
+        **{"doubts": tuple(of_list(context)), **found},
     )
 
 
-def _advise(context: AdviceContext) -> Advice:
+def _known(context: AdviceContext) -> Advice | None:
+    """The answer that takes no run, if there is one."""
     lacking = sufficiency.before_runs(context)
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
     proofs = bounds.by_links(context.goals, context.flows, context.fabric)
-    if proofs:
-        return _answer(context, Kind.IMPOSSIBLE, bounds=proofs)
+    return _answer(context, Kind.IMPOSSIBLE, bounds=proofs) if proofs else None
+
+
+def _advise(context: AdviceContext) -> Advice:
+    known = _known(context)
+    if known is not None:
+        return known
     context.flows.write(context.request.out / FLOWS)
     pace = stages.measure_pace(context)
     found = feasible(context.fabric, context.flows)
     training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
     guessed = _wanted(context, candidates(context.fabric, found, training))
+    context, pace = stages.lengthen(context, pace)
     context, pace = stages.fit(context, pace, len(guessed))
-    ledger = Ledger(pace.budget, pace.whole)
+    lacking = sufficiency.too_short(context, pace.longest_s(context.goals))
+    if lacking is not None:
+        return _answer(context, Kind.UNKNOWN, insufficient=lacking)
+    ledger = Ledger(pace.budget, pace.whole, planned=len(guessed) * pace.whole)
     ledger.add(Stage.TODAY, pace.trials)
     now = stages.run_today(context, Windows.over(context.flows, MOST), ledger)
-    longest = max(one.longest_s[goal.name] for one in now.values() for goal in context.goals)
-    lacking = sufficiency.too_short(context, longest, f"flows of goals take up to {format_value(longest, 's')} today")
+    lacking = sufficiency.too_short(context, longest := longest_s(now, context.goals))
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
     windows = sufficiency.windows(context, longest)
     now = stages.run_today(context, windows, ledger)
+    context = replace(context, goals=_of_today(context.goals, now))
     measured = compare(context.measured, values_of(now))
     proofs = bounds.alone(context.goals, bare(now))
     if proofs:
         return _answer(context, Kind.IMPOSSIBLE, bounds=proofs, measured=measured)
     load = sum(one.offered for one in now.values()) / len(now)
-    prefixes = windows
-    if not context.needs_whole_list:
-        prefixes = sufficiency.windows(context, longest, TIMES_LONGEST_IN_RACE)
+    times = TIMES_LONGEST if context.needs_whole_list else TIMES_LONGEST_IN_RACE
+    prefixes = sufficiency.windows(context, longest, times)
     frame = Frame(windows, prefixes, ledger, load, tuple(found), measured)
     ledger.whole = sum(one.hops for one in now.values())
     ledger.add_candidates(ledger.whole)
@@ -162,8 +171,7 @@ def _advise(context: AdviceContext) -> Advice:
     return _judge(context, frame, _race(context, frame, now))
 
 
-# Until today's scheme has run, the load is not known: candidates are counted for a middle one.
-_LOAD = 0.5
+_LOAD = 0.5  # The load for which candidates are counted before that of the list is known.
 
 
 def _wanted(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candidate]:
@@ -187,9 +195,15 @@ def _names(one: Candidate) -> set[str]:
     return {one.name, str(one.rows.get("base", one.name))}
 
 
+def _of_today(goals: Sequence[Goal], now: Trials) -> tuple[Goal, ...]:
+    """The goals with today's values, for stages in which today's scheme does not run."""
+    known = referring(goals, {TODAY: values_of(now)})
+    return tuple(one if one.against == TODAY else goal for goal, one in zip(goals, known, strict=True))
+
+
 def _is_enough(context: AdviceContext, ran: Trials) -> bool:
     """Whether today's scheme alone surely meets all goals, and no gain beyond them is asked for."""
-    if context.request.preferences.least_gain is not None or any(goal.is_relative for goal in context.goals):
+    if context.request.preferences.least_gain is not None or any(goal.against == "best" for goal in context.goals):
         return False
     now = context.today.candidate
     known = choice.judge(context, {now.name: ran}, {now.name: now})
@@ -281,7 +295,8 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     beginning = frame.prefixes.first(stages.race_windows(context, frame.prefixes)[-1])
     remedies: tuple[Remedy, ...] = ()
     if kind is Kind.NONE and compared.training is not None:
-        remedies = find_remedies(context, frame.found, beginning, compared.training, ledger)
+        compared_with = replace(context, goals=referring(context.goals, values(judged.trials)))
+        remedies = find_remedies(compared_with, frame.found, beginning, compared.training, ledger)
     pair = [*([] if best.candidate is now else [best.candidate]), now]
     seeds: Mapping[str, Trials] = {}
     if kind in (Kind.CHANGE, Kind.NOTHING):
@@ -304,7 +319,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
         measured=frame.measured,
         commands=_commands(context, written, best.candidate) if kind is Kind.CHANGE else (),
         notes=tuple(notes(context.flows, best.candidate)) if kind is Kind.CHANGE else (),
-        doubts=(*_of_list(context), *_doubts(best, context, frame.load)),
+        doubts=(*of_runs(best, context.goals, frame.load), *of_list(context)),
         judging=Judging(
             ranking=ranking,
             chosen=best,
@@ -314,7 +329,9 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             remedies=remedies,
             sensitivity=findings,
             spent=ledger,
+            listed=context.flows.in_words,
             windows=windows.count,
+            disturbed=max((one.windows for one in findings), default=0),
             seeds=stages.SEEDS if seeds else 1,
             agreeing=_agreeing(context, {**judged.trials, **seeds}, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
@@ -374,23 +391,10 @@ def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapp
     same = 0
     for seed in found[best]:
         own = {name: {seed: of.get(seed, next(iter(of.values())))} for name in {best, now} for of in [found[name]]}
-        known = choice.judge(context, own, by_name)
+        known = choice.judge(context, own, by_name, {name: of for name, of in found.items() if name not in own})
         same += known[best].surely_meets and known[now].surely_meets == (best == now)
     return same
 
 
 def _alone(context: AdviceContext, trial: Trial) -> dict[str, Estimate]:
     return estimates([goal for goal in context.read if trial.bare[goal.name] is not None], trial.bare)
-
-
-def _of_list(context: AdviceContext) -> list[str]:
-    """The doubts about an answer whatever runs show: that the list was cut, and how it was recorded."""
-    cut = [] if context.cut is None else [context.cut]
-    return [*cut, *find_doubts(context.flows, context.request.sampling)]
-
-
-def _doubts(best: JudgedCandidate, context: AdviceContext, load: float) -> list[str]:
-    found = timeout_warnings(best, context.goals)
-    if load >= 1:
-        found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
-    return found

@@ -1,11 +1,14 @@
 """The reasons that make an answer uncertain whatever runs show: how flows were recorded, and how few they are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from priolane.advice.answer import JudgedCandidate, timeout_warnings
 from priolane.advice.flow_list import EXPERIMENT, FlowList
+from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording, sampling_of
+from priolane.advice.request import AdviceContext
 
 # Fewer different starts than this part of the flows: a clock that ticked coarsely.
 _COARSE = 0.2
@@ -34,3 +37,17 @@ def find_doubts(flows: FlowList, sampling: int | None) -> Iterator[str]:
     yield from recording.doubts
     if count < _FEW_FLOWS:
         yield f"the list has {count} flows: tails rest on few of them"
+
+
+def of_list(context: AdviceContext) -> list[str]:
+    """The doubts about an answer whatever runs show: the way in which it was recorded, and last that it was cut."""
+    cut = [] if context.cut is None else [context.cut]
+    return [*find_doubts(context.flows, context.request.sampling), *cut]
+
+
+def of_runs(best: JudgedCandidate, goals: Sequence[Goal], load: float) -> list[str]:
+    """The doubts that runs show, the worst first: overload makes every number doubtful."""
+    found = []
+    if load >= 1:
+        found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
+    return [*found, *timeout_warnings(best, goals)]

@@ -1,12 +1,13 @@
-"""Goals: bounds of metrics by class of flows, such as `p99.small < 1ms` or `goodput.bulk > 90%`.
+"""Goals: bounds of metrics by class of flows, such as `p99.small < 1ms` or `goodput.bulk > 90% of today`.
 
 The first goal is the objective. `outcomes` has what a candidate's values mean for goals.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from priolane._core import InputError
 from priolane.results.numbers import format_value
@@ -15,6 +16,8 @@ DEFAULTS = ("p99.small < 1ms", "goodput.bulk > 90%")
 """The goals where none is given."""
 
 
+Against = Literal["best", "today"]
+"""The other value that a relative bound is of: the best candidate's, or that of what runs today."""
 _PART = "part"
 
 
@@ -63,7 +66,7 @@ QUANTITIES = {
     "goodput": Quantity("goodput", "goodput_bps", "Gbit/s", is_large_good=True, factor=1e-9, least=2),
 }
 
-_GOAL = re.compile(r"\s*([a-z0-9_]+)\.([A-Za-z0-9_]+)\s*([<>])=?\s*([0-9.eE+-]+)\s*([A-Za-z%/ ]*?)\s*")
+_GOAL = re.compile(r"\s*([a-z0-9_]+)\.([A-Za-z0-9_]+)\s*([<>])=?\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z%/ ]*?)\s*")
 _QUEUES = re.compile(r"\s*queues\s*(?:<=|=)\s*(\d+)\s*")
 _UNITS = {
     "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
@@ -71,21 +74,38 @@ _UNITS = {
     "1": {"": 1.0},
     _PART: {"%": 0.01, "": 1.0},
 }
-_BEST = ("%", "x best")
+_BEST: Against = "best"
+_TODAY: Against = "today"
+# What a bound may be relative to, by how it is written behind the number.
+_RELATIVE: Mapping[str, Against] = {
+    "%": _BEST,
+    "% of best": _BEST,
+    "x best": _BEST,
+    "% of today": _TODAY,
+    "x today": _TODAY,
+}
 
 
 @dataclass(frozen=True)
 class Goal:
     """A bound of a metric of a class of flows.
 
-    `bound` is in the unit of the quantity, or relative to the best candidate: 0.9 for at least 90 % of it.
+    `bound` is in the unit of the quantity, or relative: 0.9 for at least 90 % of the best candidate's value, or of
+    today's. `against` says of which. `reference` is that value in the unit of the quantity, for candidates that are
+    compared with others that are not among them.
     """
 
     text: str
     quantity: Quantity
     size_class: str
     bound: float
-    is_relative: bool
+    against: Against | None = None
+    reference: float | None = None
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the bound is relative to another value."""
+        return self.against is not None
 
     @property
     def name(self) -> str:
@@ -141,19 +161,22 @@ def _goal(text: str) -> Goal:
         value = math.nan
     if not 0 < value < math.inf:
         raise InputError(f"--goal {text!r}: {number!r} is not a number above 0")
-    bound, is_relative = _bound(text, quantity, value, unit)
-    return Goal(" ".join(text.split()), quantity, size_class, bound, is_relative)
+    bound, against = _bound(text, quantity, value, " ".join(unit.split()))
+    return Goal(" ".join(text.split()), quantity, size_class, bound, against)
 
 
-def _bound(text: str, quantity: Quantity, value: float, unit: str) -> tuple[float, bool]:
+def _bound(text: str, quantity: Quantity, value: float, unit: str) -> tuple[float, Against | None]:
     known = _UNITS[quantity.unit]
-    if unit in _BEST and unit not in known:
-        bound = value / 100 if unit == "%" else value
+    against = _RELATIVE.get(unit)
+    if against is not None and unit not in known:
+        bound = value / 100 if unit.startswith("%") else value
+        if against == _TODAY:
+            return bound, against
         if (bound > 1) if quantity.is_large_good else (bound < 1):
             limit = "at most 100%" if quantity.is_large_good else "at least 100%"
-            raise InputError(f"--goal {text!r}: no candidate is better than the best; write {limit}")
-        return bound, True
+            raise InputError(f"--goal {text!r}: no candidate is better than the best; write {limit}, or '% of today'")
+        return bound, against
     if unit not in known:
-        units = ", ".join(repr(name) for name in dict.fromkeys((*known, *_BEST)) if name)
+        units = ", ".join(repr(name) for name in dict.fromkeys((*known, *_RELATIVE)) if name)
         raise InputError(f"--goal {text!r}: unit {unit!r} does not fit; one of {units}")
-    return value * known[unit], False
+    return value * known[unit], None

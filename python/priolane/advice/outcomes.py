@@ -11,11 +11,12 @@ have an interval.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
+from priolane.advice.candidate import TODAY
 from priolane.advice.fabric import Sizes
 from priolane.advice.goals import Goal
 from priolane.advice.windows import Jackknife, estimate
@@ -76,6 +77,15 @@ class Outcome:
         return math.inf if self.miss == 0 else (self.margin.half_width() / self.miss) ** 2
 
     @property
+    def relative_bound(self) -> str | None:
+        """The bound of a relative goal in the metric's unit, and what it is of; `None` for others."""
+        if self.limit is None or self.goal.against is None:
+            return None
+        sign = ">" if self.goal.quantity.is_large_good else "<"
+        of = "today" if self.goal.against == TODAY else "the best"
+        return f"{sign} {self.goal.format(self.limit)}, {100 * self.goal.bound:.3g} % of {of}"
+
+    @property
     def met(self) -> bool:
         """Whether the value is within the bound."""
         return self.miss <= 0
@@ -98,11 +108,24 @@ def outcomes(
     goals: Sequence[Goal], values: Mapping[str, Values], judged: Mapping[str, Values] | None = None
 ) -> dict[str, tuple[Outcome, ...]]:
     """The results of each candidate for each goal. Relative goals refer to the best of the candidates, or of those that
-    were `judged`."""
+    were `judged`, or to today's scheme among these."""
     bounds = _bounds(goals, judged or values)
     return {
         name: tuple(_outcome(goal, of[goal.name], bounds[goal.name]) for goal in goals) for name, of in values.items()
     }
+
+
+def referring(goals: Sequence[Goal], values: Mapping[str, Values]) -> tuple[Goal, ...]:
+    """The goals with the values that relative ones refer to: the best of these candidates, or today's."""
+    found = []
+    for goal in goals:
+        absolute = _bound(replace(goal, bound=1.0), {name: of[goal.name] for name, of in values.items()})
+        value = None if absolute is None else float(absolute[0])
+        if value is None or not goal.is_relative:
+            found.append(goal)
+        else:
+            found.append(replace(goal, reference=value if goal.quantity.is_part else math.exp(value)))
+    return tuple(found)
 
 
 def scores(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Jackknife]:
@@ -137,19 +160,24 @@ def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: s
 
 
 def _bounds(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Sizes | None]:
-    return {goal.name: _bound(goal, [of[goal.name] for of in values.values()]) for goal in goals}
+    return {goal.name: _bound(goal, {name: of[goal.name] for name, of in values.items()}) for goal in goals}
 
 
-def _bound(goal: Goal, values: Sequence[Jackknife | None]) -> Sizes | None:
+def _bound(goal: Goal, values: Mapping[str, Jackknife | None]) -> Sizes | None:
     """The bound in the scale of values, with and without each window; `None` where no candidate has a value."""
-    stated = [of for of in values if of is not None]
-    known = [of.values for of in stated if of.is_finite]
+    stated = {name: of for name, of in values.items() if of is not None}
     own = goal.bound if goal.quantity.is_part else math.log(goal.bound)
+    count = max((len(of.values) for of in stated.values()), default=0)
     if stated and not goal.is_relative:
-        return np.full(len(stated[0].values), own)
+        return np.full(count, own)
+    known = {name: of.values for name, of in stated.items() if of.is_finite}
+    if goal.against == TODAY:
+        known = {name: of for name, of in known.items() if name == TODAY}
+    if goal.reference is not None and count and (goal.against != TODAY or not known):
+        known[""] = np.full(count, goal.reference if goal.quantity.is_part else math.log(goal.reference))
     if not known:
         return None
-    best = (np.max if goal.quantity.is_large_good else np.min)(np.stack(known), axis=0)
+    best = (np.max if goal.quantity.is_large_good else np.min)(np.stack(list(known.values())), axis=0)
     scaled: Sizes = best * own if goal.quantity.is_part else best + own
     return scaled
 

@@ -1,11 +1,13 @@
 """The page of an answer: one file with the style sheet of the report pages and the script that reads figures."""
 
+import re
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup, escape
 
-from priolane.advice import terminal
-from priolane.advice.answer import Advice, describe_end
+from priolane.advice import terminal, words
+from priolane.advice.answer import Advice, ends_of
 from priolane.advice.frontier import panel
 from priolane.figure.draw import draw_panel
 from priolane.figure.palette import SeriesStyles
@@ -25,6 +27,7 @@ def page(advice: Advice) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["prose"] = _prose
     drawn = panel(advice)
     figure = None if drawn is None else draw_panel(drawn, SeriesStyles([drawn]), "f0", has_legend=False)
     style, style_hash = styled()
@@ -47,10 +50,29 @@ def page(advice: Advice) -> str:
         disturbances=() if judging is None else terminal.sensitivity_rows(advice, judging),
         steps=terminal.rollout_columns(advice),
         rollout=() if judging is None else terminal.rollout_rows(advice, judging),
-        ended={} if judging is None else {name: describe_end(how) for name, how in judging.race.ended.items()},
+        ended={} if judging is None else ends_of(judging),
+        words=_words(advice),
         description={} if judging is None else {one.name: one.description for one in judging.candidates},
         spending=None if judging is None else terminal.spending(judging),
     )
+
+
+_QUOTED = re.compile("`([^`]+)`")
+
+
+def _prose(text: object) -> Markup:
+    """Text of the terminal as HTML: what is in backticks is code, and arrows are arrows."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text)).replace("-&gt;", "→")))  # noqa: S704 - escaped
+
+
+def _words(advice: Advice) -> dict[str, str]:
+    """The configuration of each scheme that was judged, but today's, in words."""
+    if advice.judging is None:
+        return {}
+    now = advice.judging.now.candidate
+    shown = [one.candidate for one in advice.judging.ranking if one.candidate is not now]
+    shown += [one.judged.candidate for one in advice.judging.remedies]
+    return {one.name: words.configuration(one, now) for one in shown}
 
 
 def _detail(advice: Advice) -> str:

@@ -15,7 +15,7 @@ from priolane.advice.choice import judge
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
 from priolane.advice.feasible import Feasibility, feasible, requires, shipped
 from priolane.advice.request import AdviceContext
-from priolane.advice.spending import Ledger, Stage
+from priolane.advice.spending import Ledger, Stage, begin
 from priolane.advice.training import Training
 from priolane.advice.trials import hops
 from priolane.advice.windows import Windows
@@ -27,13 +27,17 @@ _MOST = 8
 def find_remedies(
     context: AdviceContext, found: Sequence[Feasibility], windows: Windows, training: Training, ledger: Ledger
 ) -> tuple[Remedy, ...]:
-    """The schemes that missing capabilities would make possible, judged on the first windows of the list."""
+    """The schemes that missing capabilities would make possible, judged on the first windows of the list.
+
+    Relative goals of `context` have the values of candidates on the whole list as their `reference`.
+    """
+    begin(context, ledger, Stage.REMEDIES)
     here = {one.name for one in candidates(context.fabric, found, training)}
     remedies: list[Remedy] = []
-    for missing, fabric in _richer(context.fabric, found):
+    for missing, scheme, fabric in richer_fabrics(context.fabric, found):
         richer = replace(context, fabric=fabric)
         new = [one for one in candidates(fabric, feasible(fabric, context.flows), training) if one.name not in here]
-        chosen = _one_of(new, missing)
+        chosen = candidate_for(new, scheme)
         if chosen is None or any(chosen.name == other.judged.candidate.name for other in remedies):
             continue
         try:
@@ -56,12 +60,14 @@ def find_remedies(
     return tuple(sorted(remedies, key=lambda one: (not one.judged.surely_meets, one.judged.miss)))
 
 
-def _richer(fabric: Fabric, found: Sequence[Feasibility]) -> Iterator[tuple[tuple[str, ...], Fabric]]:
-    """Fabrics with one more thing, or with all that one shipped scheme lacks."""
+def richer_fabrics(
+    fabric: Fabric, found: Sequence[Feasibility]
+) -> Iterator[tuple[tuple[str, ...], str | None, Fabric]]:
+    """Fabrics with one more thing, or with all that one shipped scheme lacks, and that scheme."""
     if fabric.queues < _QUEUES:
-        yield ("switch.queues",), replace(fabric, queues=_QUEUES)
+        yield ("switch.queues",), None, replace(fabric, queues=_QUEUES)
     if "sizes_known" not in fabric.features:
-        yield ("host.sizes_known",), replace(fabric, features=fabric.features | {"sizes_known"})
+        yield ("host.sizes_known",), None, replace(fabric, features=fabric.features | {"sizes_known"})
     known = {**dict.fromkeys(SWITCH_FEATURES, "switch"), **dict.fromkeys(HOST_FEATURES, "host")}
     seen: set[frozenset[str]] = set()
     for one in found:
@@ -73,13 +79,17 @@ def _richer(fabric: Fabric, found: Sequence[Feasibility]) -> Iterator[tuple[tupl
         if lacking and lacking not in seen:
             seen.add(lacking)
             names = tuple(sorted(f"{known[name]}.{name}" for name in lacking))
-            yield names, replace(fabric, features=fabric.features | lacking, queues=max(fabric.queues, one.least))
+            richer = replace(fabric, features=fabric.features | lacking, queues=max(fabric.queues, one.least))
+            yield names, one.scheme, richer
 
 
-def _one_of(new: Sequence[Candidate], missing: Sequence[str]) -> Candidate | None:
-    """The candidate that stands for what is missing: the last ladder for queues and sizes, else the shipped scheme."""
-    ladders = [one for one in new if one.thresholds]
-    plain = [one for one in new if not one.thresholds]
-    if missing in (("switch.queues",), ("host.sizes_known",)):
+def candidate_for(new: Sequence[Candidate], scheme: str | None) -> Candidate | None:
+    """The candidate that stands for what is missing: that of the scheme that lacks it, or the last ladder.
+
+    The capabilities that a scheme lacks may make others possible, too, that lack fewer: these stand for fewer.
+    """
+    if scheme is None:
+        ladders = [one for one in new if one.thresholds]
         return ladders[-1] if ladders else None
-    return plain[0] if plain else ladders[0] if ladders else None
+    own = [one for one in new if str(one.rows.get("base", one.name)) == scheme]
+    return next((one for one in own if not one.thresholds), own[0] if own else None)

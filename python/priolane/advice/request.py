@@ -76,6 +76,13 @@ class Request:
         return RunOptions(self.settings, self.watcher)
 
 
+@dataclass
+class Speed:
+    """The packet-hops that this machine simulates in a second, with all its jobs; `None` until runs have shown it."""
+
+    hops_per_s: float | None = None
+
+
 @dataclass(frozen=True)
 class AdviceContext:
     """The values that do not change in the course of an answer."""
@@ -95,6 +102,8 @@ class AdviceContext:
     """The part of the list that the budget has room for."""
     enough: float = 0.0
     """The budget in packet-hops that would have room for the whole list, if it was cut."""
+
+    speed: Speed = field(default_factory=Speed)
 
     @property
     def cut(self) -> str | None:

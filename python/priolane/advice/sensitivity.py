@@ -17,7 +17,7 @@ from priolane.advice.flow_list import Numbers
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import Outcome, outcomes
 from priolane.advice.request import AdviceContext
-from priolane.advice.spending import Ledger, Stage
+from priolane.advice.spending import Ledger, Stage, begin
 from priolane.advice.trials import hops, values
 from priolane.advice.windows import FEWEST, Windows
 
@@ -49,6 +49,8 @@ class Finding:
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     refused: str | None = None
     hops: int = 0
+    windows: int = 0
+    """The windows that were read."""
 
 
 def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
@@ -135,6 +137,7 @@ def examine(
 ) -> tuple[Finding, ...]:
     """Runs candidates under every disturbance that the budget has room for, on as many of the first `windows` as a
     fifth of the grid has."""
+    begin(context, ledger, Stage.SENSITIVITY)
     kept = [Disturbance(one.name, one.says, one.says, asked=one.asked) for one in remembered(context.flows, pair[0])]
     lists = ledger.lists_left() / (len(pair) * len([*kept, *disturbances(context.fabric, windows)]))
     fitting = int(lists * (windows.all + 1)) - 1
@@ -178,4 +181,4 @@ def _examine(
     names = [candidate.name for candidate in pair]
     out = context.request.out / "runs" / one.name
     found = experiment.trials(out, names, context.request.how, goals)
-    return Finding(one, outcomes(goals, values(found)), hops=hops(found))
+    return Finding(one, outcomes(goals, values(found)), hops=hops(found), windows=windows.read)

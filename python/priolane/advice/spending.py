@@ -4,10 +4,12 @@ The grid is the comparison without a race: every candidate on the whole list, wi
 is as many whole lists as there are candidates. A run that several stages read is counted once.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trials
 
 GRID_SEEDS = 5
@@ -38,6 +40,8 @@ class Ledger:
     budget: float
     whole: float
     grid: float = 0.0
+    planned: float = 0.0
+    """The packet-hops that candidates are expected to take, until a race has shown it."""
     by_stage: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
     _seen: set[str] = field(default_factory=set)
 
@@ -67,6 +71,19 @@ class Ledger:
         """The packet-hops that are left of a fifth of the grid, or of the budget if that is less."""
         return min(self.budget, _PART_OF_GRID * self.grid) - self.total
 
+    @property
+    def expected(self) -> float:
+        """The packet-hops that the answer takes at most."""
+        return min(self.budget, max(self.planned, _PART_OF_GRID * self.grid))
+
     def lists_left(self, reserved: float = 0.0) -> float:
         """The number of whole lists that there is room for, where so many are `reserved` for what follows."""
         return max(0.0, self.left / self.whole - reserved)
+
+
+def begin(context: AdviceContext, ledger: Ledger, stage: Stage) -> None:
+    """Tells whoever watches which stage begins, and how long all of them take at most."""
+    place = list(Stage).index(stage) + 1
+    per_s = context.speed.hops_per_s
+    in_all = "" if per_s is None else f", at most {math.ceil(ledger.expected / per_s / 60)} min in all"
+    context.request.watcher.stage(f"{stage.value} (stage {place} of {len(Stage)}{in_all})")

@@ -1,5 +1,6 @@
 """The stages of an answer: pace, today's scheme on the whole list, race, composed candidates, tuning, judging."""
 
+import math
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,22 @@ from priolane.advice import tuning
 from priolane.advice.candidate import Candidate
 from priolane.advice.choice import CHEAPEST, FINALISTS, Judged
 from priolane.advice.feasible import Feasibility
+from priolane.advice.goals import Goal
 from priolane.advice.racing import Limits, Race, enter, race, stages
 from priolane.advice.request import MINUTES, AdviceContext, tenants
-from priolane.advice.spending import Ledger, Stage
+from priolane.advice.spending import Ledger, Stage, begin
+from priolane.advice.sufficiency import MARGIN, least_span_s
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, RunOptions, Trials, hops
+from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, longest_s
 from priolane.advice.windows import FEWEST, MOST, Windows
 from priolane.model.experiment import plan
+from priolane.results.numbers import format_value
 from priolane.storage.files import write_whole
 
 # Of the budget; the rest is the race's.
 _TUNING, _SENSITIVITY = 0.1, 0.15
+# The length of a drawn list, in lengths that flows at its beginning ask for: later ones may take longer.
+_DRAWN = 1.5
 # Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference.
 _JUDGED = FINALISTS + CHEAPEST + 3
 SEEDS = 3
@@ -34,11 +40,15 @@ _AFTER_RACE, _AFTER_JUDGING = 8.0, 4.0
 
 @dataclass(frozen=True)
 class Pace:
-    """The budget, packet-hops of today's scheme on the whole list, and the trials that showed them."""
+    """The budget, packet-hops of today's scheme on the whole list, and the trials on its beginning that showed them."""
 
     budget: float
     whole: float
     trials: Mapping[str, Trials]
+
+    def longest_s(self, goals: Sequence[Goal]) -> float:
+        """The longest completion time of a flow of the goals on the beginning of the list: others may take longer."""
+        return max(longest_s(of, goals) for of in self.trials.values())
 
 
 def measure_pace(context: AdviceContext) -> Pace:
@@ -51,6 +61,7 @@ def measure_pace(context: AdviceContext) -> Pace:
     except InputError as error:
         raise InputError(_about_fabric(error, experiment.path, context)) from None
     directory = context.request.out / "runs" / "calibration"
+    is_new = not directory.exists()
     if context.request.budget is None:
         # Runs that are there already have no pace.
         shutil.rmtree(directory, ignore_errors=True)
@@ -59,7 +70,23 @@ def measure_pace(context: AdviceContext) -> Pace:
     found = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
     taken = hops(found)
     whole = taken * (MOST + 1) / (windows.count + 1)
-    return Pace(_budget(context, taken / (time.perf_counter() - began)), whole, found)
+    per_s = taken / (time.perf_counter() - began)
+    budget = _budget(context, per_s)
+    if is_new or context.request.budget is None:
+        context.speed.hops_per_s = per_s * max(1, context.request.settings.jobs)
+    return Pace(budget, whole, found)
+
+
+def lengthen(context: AdviceContext, pace: Pace) -> tuple[AdviceContext, Pace]:
+    """The context with a longer list where the list is drawn, and too short for flows as they run at its beginning."""
+    traffic, span = context.request.traffic, context.flows.span_s
+    least = MARGIN * least_span_s(pace.longest_s(context.goals))
+    if not traffic.is_drawn or span >= least or not math.isfinite(least):
+        return context, pace
+    flows = traffic.longer(context.flows, context.fabric, _DRAWN * least)
+    context.tell(f"flows are drawn for {format_value(flows.span_s, 's')}: those of goals take long under load")
+    flows.write(context.request.out / FLOWS)
+    return replace(context, flows=flows), replace(pace, whole=pace.whole * flows.span_s / span)
 
 
 def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
@@ -113,6 +140,7 @@ def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, 
 
 def run_today(context: AdviceContext, windows: Windows, ledger: Ledger) -> Trials:
     """Today's scheme on the whole list."""
+    begin(context, ledger, Stage.TODAY)
     name = context.today.candidate.name
     experiment = context.experiment("today.toml", [context.today.candidate], windows)
     out = context.request.out / "runs" / "today"
@@ -178,6 +206,7 @@ def race_windows(context: AdviceContext, windows: Windows) -> tuple[int, ...]:
 
 def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, ledger: Ledger) -> Race:
     """Races candidates on the first half of the windows."""
+    begin(context, ledger, Stage.RACE)
     out = context.request.out / "runs" / "race"
     # A fifth of the grid is a whole list for each candidate.
     lists = min(
@@ -226,6 +255,7 @@ def run_tuning(
     context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, windows: Windows, ledger: Ledger
 ) -> tuning.TuningResult:
     """Moves the thresholds of the best that has some."""
+    begin(context, ledger, Stage.TUNING)
     out = context.request.out / "runs" / "tuning"
     count = raced.rounds[-1].windows
     each = ledger.whole * (count + 1) / (windows.count + 1)
@@ -256,6 +286,7 @@ def run_judged(
 ) -> Judged:
     """Runs today's scheme, finalists and references on the whole list; leaves references out if their runs fail, or if
     there is no room for them."""
+    begin(context, ledger, Stage.JUDGING)
     all_of = [context.today.candidate, *chosen]
     names = [one.name for one in all_of]
     runs, how = context.request.out / "runs", _reusing(context, "today", "race", "composed")
@@ -292,6 +323,7 @@ def run_seeds(
 
     The others are run as well where there is room for them, and with the first seed alone where there is none.
     """
+    begin(context, ledger, Stage.SEEDS)
     first = context.request.seed
     room = ledger.lists_left(_AFTER_JUDGING - SEEDS + 1)
     whole = chosen if room >= (SEEDS - 1) * len(chosen) else chosen[:1]

@@ -15,6 +15,7 @@ from priolane.advice.goals import Goal
 from priolane.advice.recording import sampling_of
 from priolane.advice.request import AdviceContext
 from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST, Windows
+from priolane.model.toml import toml_text
 from priolane.results.numbers import format_value
 
 
@@ -48,30 +49,75 @@ def before_runs(context: AdviceContext) -> Insufficient | None:
     if rate is None:
         return None
     alone_s = max(_largest_of(context, goal) for goal in context.goals) * 8 / rate
-    return too_short(context, alone_s, f"the largest flow of a goal takes {format_value(alone_s, 's')} alone")
-
-
-def too_short(context: AdviceContext, longest_s: float, what: str) -> Insufficient | None:
-    """Whether the list has too few windows for flows that take so long; `what` says which do."""
-    if not math.isfinite(longest_s):
+    if context.flows.span_s >= least_span_s(alone_s):
         return None
-    least_s = TIMES_LONGEST * longest_s * (FEWEST + 1)
-    span = context.flows.span_s
-    if span >= least_s:
-        return None
-    needed = format_value(least_s, "s")
-    if context.part < 1 and span / context.part >= least_s:
-        return Insufficient(
-            f"the budget has room for {format_value(span, 's')} of {context.flows.path}, and {what}",
-            f"Use {least_s / span:.2g} times the budget at least (--budget or --minutes)",
-        )
-    cure = f"Use a list of {needed} at least"
-    if context.request.traffic.is_drawn:
-        cure += ", or goals of a class whose flows are shorter" if context.request.traffic.file is None else ""
+    what = f"the largest flow of a goal takes {format_value(alone_s, 's')} alone"
     return Insufficient(
-        f"{context.flows.path} spans {format_value(span, 's')}, and {what}: its parts depend on each other",
-        cure,
+        f"{_spans(context)}, and {what}: its parts depend on each other",
+        f"Use a list of {format_value(least_span_s(alone_s), 's')} at least",
     )
+
+
+MARGIN = 1.3
+"""The length of a list that cures, in least lengths: the longest flow of a longer list takes longer."""
+
+
+def least_span_s(longest_s: float) -> float:
+    """The shortest list for flows that take so long, in seconds."""
+    return TIMES_LONGEST * longest_s * (FEWEST + 1)
+
+
+def too_short(context: AdviceContext, longest_s: float) -> Insufficient | None:
+    """Whether the list has too few windows for flows of goals that take so long under what runs today.
+
+    The cure has a margin: on a longer list some flows take longer than the longest that was seen.
+    """
+    if not math.isfinite(longest_s) or context.flows.span_s >= least_span_s(longest_s):
+        return None
+    takes = f"flows of goals take up to {format_value(longest_s, 's')} today"
+    needed = MARGIN * least_span_s(longest_s)
+    narrower = _narrower(context, needed)
+    alternative = f"; or narrow the class in the fabric file: {narrower}" if narrower else ""
+    whole = context.flows.span_s / context.part
+    if context.part < 1 and whole >= needed:
+        enough = float(f"{context.enough * needed / whole:.2g}")
+        per_s = context.speed.hops_per_s
+        time = "" if per_s is None else f", about {math.ceil(enough / per_s / 60)} minutes here"
+        return Insufficient(
+            f"the budget has room for {format_value(context.flows.span_s, 's')} of {context.flows.path}, and {takes}",
+            f"Use --budget {enough:.3g}hops{time}{alternative}",
+        )
+    return Insufficient(
+        f"{_spans(context)}, and {takes}: its parts depend on each other",
+        f"Use a list of {format_value(needed, 's')} at least{alternative}",
+    )
+
+
+def _spans(context: AdviceContext) -> str:
+    whole = f", of {format_value(context.flows.span_s / context.part, 's')} in all" if context.part < 1 else ""
+    return f"{context.flows.path} spans {format_value(context.flows.span_s, 's')}{whole}"
+
+
+def _narrower(context: AdviceContext, needed_s: float) -> str | None:
+    """The class with the largest flows without those that take too long, as the fabric file states it.
+
+    `None` where nothing would be left. Completion times are taken to grow with sizes.
+    """
+    goal = max(context.goals, key=lambda goal: _largest_of(context, goal))
+    of = context.fabric.classes.get(goal.size_class)
+    if of is None:
+        return None
+    largest = _largest_of(context, goal) * context.flows.span_s / needed_s
+    if largest < 1:
+        return None
+    power = 10 ** math.floor(math.log10(largest))
+    below = max(step * power for step in (1, 2, 5) if step * power <= largest)
+    kept = {**of, "below": format_value(below, "B").replace(".00", "").replace(".0", "").replace(" ", "")}
+    narrowed = context.flows.in_class(kept)
+    if narrowed.sum() < goal.quantity.least * (FEWEST + 1):
+        return None
+    inside = ", ".join(f"{key} = {toml_text(value)}" for key, value in kept.items())
+    return f"{goal.size_class} = {{ {inside} }}"
 
 
 def windows(context: AdviceContext, longest_s: float, times: float = TIMES_LONGEST) -> Windows:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, describe_end
+from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, ends_of
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.feasible import requires
@@ -35,8 +35,8 @@ def how_sure(judging: Judging) -> str:
         f"the same answer in {judging.agreeing} of {judging.seeds} seeds" if judging.seeds > 1 else "one seed was run"
     )
     return (
-        f"load {judging.load:.2g} of hosts' links; {judging.windows} windows of the whole list were read; 95 % "
-        f"intervals are those of another list as long; {seeds}"
+        f"load {judging.load:.2g} of hosts' links; {judging.windows} windows of the whole list ({judging.listed}) were "
+        f"read; 95 % intervals are those of another list as long; {seeds}"
     )
 
 
@@ -88,7 +88,12 @@ def marking(ecn: Mapping[str, Any]) -> str:
 
 def ranking_columns(advice: Advice) -> list[str]:
     """The head of the ranking: a column for each goal, and one for each metric that is shown besides."""
-    return ["scheme", "queues", *(goal.text for goal in advice.goals), *(goal.name for goal in advice.shown), "changes"]
+    judging = advice.judging
+    bounds: list[str | None] = [None] * len(advice.goals)
+    if judging is not None:
+        bounds = [outcome.relative_bound for outcome in judging.chosen.outcomes]
+    heads = [f"{goal.text} ({bound})" if bound else goal.text for goal, bound in zip(advice.goals, bounds, strict=True)]
+    return ["scheme", "queues", *heads, *(goal.name for goal in advice.shown), "changes"]
 
 
 def ranking_head(advice: Advice, judging: Judging) -> list[list[str]]:
@@ -137,7 +142,15 @@ def holds(judging: Judging) -> str:
         many = f"the worst of {len(found)} {short}" if len(found) > 1 else short
         sorts[max(found, key=list(_Held).index)].append(many)
     clauses = [f"{held} with {', '.join(names)}" for held, names in sorts.items() if names]
-    return f"goals are {'; '.join(clauses)}" if clauses else "no disturbance was looked at"
+    if not clauses:
+        return "no disturbance was looked at"
+    says = f"goals are {'; '.join(clauses)}"
+    if not sorts[_Held.UNSURE] or judging.disturbed >= judging.windows:
+        return says
+    return (
+        f"{says}. Disturbances run on {judging.disturbed} windows in place of {judging.windows}, so that their "
+        "intervals are wider than those above"
+    )
 
 
 class _Held(StrEnum):
@@ -208,7 +221,7 @@ def explanation(advice: Advice) -> Iterator[str]:
     """The ends of candidates that were not judged, and the schemes that cannot be deployed here."""
     if advice.judging is not None and advice.judging.race.ended:
         yield "eliminated:"
-        yield from (f"  {name}: {describe_end(how)}" for name, how in advice.judging.race.ended.items())
+        yield from (f"  {name}: {says}" for name, says in ends_of(advice.judging).items())
     if advice.infeasible:
         yield "cannot be deployed here:"
         yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.infeasible)

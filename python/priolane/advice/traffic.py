@@ -26,6 +26,8 @@ LOAD = 0.5
 _FIRST = 2_000
 # Flows that are drawn at most.
 _MOST = 400_000
+# The same where completion times under load ask for a longer list.
+_MOST_LONGER = 2_000_000
 # The span of drawn flows, in times that the largest of a goal takes alone: completions take some times as long.
 _SPAN = 3 * TIMES_LONGEST * (MOST + 1)
 # The same for the largest flow of all, of a goal or not.
@@ -102,6 +104,17 @@ class Traffic:
         span = format_value(found.span_s, "s")
         drawn = f"{self.file}: flows are drawn for {span}, longer than the file's `time.measure`: goals need as many"
         return replace(found, unused=(*found.unused, drawn))
+
+    def longer(self, flows: FlowList, fabric: Fabric, span_s: float) -> FlowList:
+        """The same flows and those after them, for so many seconds, or the most that are drawn."""
+        if self.file is None:
+            count = math.ceil(len(flows) * span_s / flows.span_s)
+            return self._draw(fabric, min(count, _MOST_LONGER))
+        most_s = flows.span_s * _MOST_LONGER / len(flows)
+        measure = f"{math.ceil(min(span_s, most_s) * 1e9)}ns"
+        return replace(
+            self._of_experiment(self.file, Options(sets=(("time.measure", toml_text(measure)),))), unused=flows.unused
+        )
 
     @staticmethod
     def _of_experiment(file: Path, options: Options) -> FlowList:

@@ -191,6 +191,11 @@ def timed_out_parts(of: Trials) -> dict[str, float]:
     return {name: sum(one.timed_out[name] for one in of.values()) / len(of) for name in first.timed_out}
 
 
+def longest_s(of: Trials, goals: Sequence[Goal]) -> float:
+    """The longest completion time of a flow of the goals, in seconds."""
+    return max(one.longest_s[goal.name] for one in of.values() for goal in goals)
+
+
 def hops(found: Mapping[str, Trials]) -> int:
     """Packet-hops of all runs."""
     return sum(one.hops for of in found.values() for one in of.values())

@@ -77,20 +77,25 @@ def gains(now: Sequence[Outcome], then: Sequence[Outcome]) -> str:
 
 def values(outcomes: Sequence[Outcome]) -> str:
     """The values of goals' metrics, each with its interval."""
-    return ", ".join(f"{metric(one.goal)} {one.estimate.format(one.goal.quantity.unit)}" for one in outcomes)
+    return ", ".join(
+        f"{metric(one.goal)} {one.estimate.format(one.goal.quantity.unit)}"
+        + (f" (bound {one.relative_bound})" if one.relative_bound else "")
+        for one in outcomes
+    )
 
 
 def _gain(now: Outcome, then: Outcome) -> str:
     goal, unit = now.goal, now.goal.quantity.unit
     found = f"{metric(goal)} {goal.format(now.value)} -> {then.estimate.format(unit)}"
+    bound = f", bound {then.relative_bound}" if then.relative_bound else ""
     if now.value is None or then.value is None or now.value <= 0 or then.value <= 0 or goal.quantity.is_part:
-        return found
+        return f"{found}{f' ({bound[2:]})' if bound else ''}"
     ratio = math.log(now.value / then.value)
     if abs(ratio) < _SAME:
-        return f"{metric(goal)} unchanged ({then.estimate.format(unit)})"
+        return f"{metric(goal)} unchanged ({then.estimate.format(unit)}{bound})"
     better = -ratio if goal.quantity.is_large_good else ratio
     verb = "better" if better > 0 else "worse"
-    return f"{found} ({short(math.exp(abs(ratio)))} times {verb})"
+    return f"{found} ({short(math.exp(abs(ratio)))} times {verb}{bound})"
 
 
 def _count(number: int) -> str:

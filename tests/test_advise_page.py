@@ -1,0 +1,63 @@
+"""The page and the lines of an answer: text of the terminal as HTML, the ends of candidates, and what comes first."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from advise_files import steady
+from priolane.advice.answer import JudgedCandidate, describe_end
+from priolane.advice.candidate import Candidate
+from priolane.advice.doubts import of_runs
+from priolane.advice.goals import read_goals
+from priolane.advice.outcomes import outcomes
+from priolane.advice.page import _prose
+from priolane.advice.racing import CandidateEnd, Why
+from priolane.advice.terminal import holds
+
+
+def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) -> JudgedCandidate:
+    goals, _ = read_goals([bound])
+    found = outcomes(goals, {"a": {"fct_p99.small": steady(tail)}})["a"]
+    return JudgedCandidate(Candidate("a", "a", "", {}, 1), {}, found, {"small": timed_out})
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("361 us -> 76 us", "361 us → 76 us"),
+        ("as `priolane thresholds --levels 2` names", "as <code>priolane thresholds --levels 2</code> names"),
+        ("<b> & `<i>`", "&lt;b&gt; &amp; <code>&lt;i&gt;</code>"),
+        ("one ` alone", "one ` alone"),
+    ],
+)
+def test_text_of_the_terminal_is_html_without_backticks_and_arrows_of_two_signs(text: str, html: str) -> None:
+    assert str(_prose(text)) == html
+
+
+def test_a_candidate_that_the_race_ended_and_that_was_judged_says_why() -> None:
+    how = CandidateEnd(Why.EXCLUDED, 5, "b")
+    assert describe_end(how) == "after 5 windows worse than b"
+    assert describe_end(how, _judged(-1.0)) == (
+        "after 5 windows worse than b; it met all goals at low cost, so it was judged on the whole list"
+    )
+    assert "was among the nearest or the cheapest, so it was judged" in describe_end(how, _judged(1.0))
+
+
+def test_overload_is_the_first_doubt() -> None:
+    goals, _ = read_goals(["p99.small < 1s"])
+    found = of_runs(_judged(-1.0, timed_out=0.9), goals, 1.4)
+    assert found[0].startswith("hosts are offered 1.4 times what their links carry")
+    assert "retransmission timeout" in found[1]
+
+
+@pytest.mark.parametrize(("read", "says"), [(5, True), (16, False)])
+def test_disturbances_on_fewer_windows_say_that_their_intervals_are_wider(read: int, says: bool) -> None:  # noqa: FBT001
+    unsure = SimpleNamespace(verdict="met, not surely")
+    one = SimpleNamespace(refused=None, disturbance=SimpleNamespace(short="bursts"), outcomes={"a": (unsure,)})
+    judging = SimpleNamespace(
+        chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(one,), windows=16, disturbed=read
+    )
+    found = holds(cast(Any, judging))
+    assert found.startswith("goals are not surely met with bursts")
+    assert ("run on 5 windows in place of 16, so that their intervals are wider" in found) is says
