@@ -136,11 +136,11 @@ def test_what_is_left_is_said_to_be_of_the_stage() -> None:
     clock, written = Clock(), io.StringIO()
     grid = plan([2.0, 2.0])
     log = Log([grid], title="advise", stream=written, clock=clock)
-    log.stage("race (stage 2 of 8, at most 12 min in all)")
+    log.stage("race (stage 2 of 8, about 12 min in all)")
     clock.now = 20.0
     finish(log, grid.runs[0])
     assert written.getvalue() == (
-        "priolane: advise, race (stage 2 of 8, at most 12 min in all): 1 of 2 runs after 20 s, about 20 s left in this "
+        "priolane: advise, race (stage 2 of 8, about 12 min in all): 1 of 2 runs after 20 s, about 20 s left in this "
         "stage\n"
     )
 

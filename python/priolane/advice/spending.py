@@ -82,8 +82,8 @@ class Ledger:
 
 
 def begin(context: AdviceContext, ledger: Ledger, stage: Stage) -> None:
-    """Tells whoever watches which stage begins, and how long all of them take at most."""
+    """Tells whoever watches which stage begins, and about how long all of them take at most."""
     place = list(Stage).index(stage) + 1
     per_s = context.speed.hops_per_s
-    in_all = "" if per_s is None else f", at most {math.ceil(ledger.expected / per_s / 60)} min in all"
+    in_all = "" if per_s is None else f", about {math.ceil(ledger.expected / per_s / 60)} min in all"
     context.request.watcher.stage(f"{stage.value} (stage {place} of {len(Stage)}{in_all})")
