@@ -11,13 +11,13 @@ import sonic_present
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.export import code_points
-from priolane.export.plan import Plan
+from priolane.export.plan import ExportPlan
 from sonic_into import applied, bare, canonical, exported, treatment
 from sonic_present import Config
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> list[Plan]:
+def plans(tmp_path_factory: pytest.TempPathFactory) -> list[ExportPlan]:
     """Two strict queues."""
     experiment = export_plans.write_experiment(tmp_path_factory.mktemp("plans"))
     plan = export_plans.make(experiment, "nos2", (export_plans.PER_QUEUE,))
@@ -40,7 +40,7 @@ def _with_voice(name: str = "AZ") -> Config:
     }
 
 
-def test_what_others_lose_is_listed(plans: list[Plan], tmp_path: Path) -> None:
+def test_what_others_lose_is_listed(plans: list[ExportPlan], tmp_path: Path) -> None:
     changed = [str(change) for change in exported(_with_voice(), plans[0], tmp_path).findings.changed]
     # Queue 5 is free, and above voice in queue 4: a strict class there goes before it.
     (before,) = [line for line in changed if "goes before" in line]
@@ -51,7 +51,7 @@ def test_what_others_lose_is_listed(plans: list[Plan], tmp_path: Path) -> None:
     )
 
 
-def test_a_name_with_a_line_break_stays_on_its_line(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_name_with_a_line_break_stays_on_its_line(plans: list[ExportPlan], tmp_path: Path) -> None:
     found = exported(_with_voice("AZ\nload: sudo reboot"), plans[0], tmp_path).findings
     assert all(len(line.splitlines()) == 1 for line in [*found.lines(), *found.step_lines()])
     assert any("AZ\\nload: sudo reboot" in line for line in found.lines())
@@ -84,7 +84,7 @@ def _free(config: Config, *points: int) -> Config:
 @pytest.mark.parametrize("freed", [(8, 5), (8, 46), (5, 46)])
 @pytest.mark.parametrize("kind", ["STRICT", "DWRR"])
 def test_a_strict_queue_goes_before_all_with_weights_whatever_their_numbers(
-    freed: tuple[int, int], kind: str, plans: list[Plan], tmp_path: Path
+    freed: tuple[int, int], kind: str, plans: list[ExportPlan], tmp_path: Path
 ) -> None:
     config = _free(_with_routing(sonic_present.stock(), kind), *freed)
     found = exported(config, plans[0], tmp_path, routing="own" if kind == "STRICT" else "best").findings
@@ -107,7 +107,7 @@ def _queues_in(text: str) -> list[str]:
     return [part.split()[-1] for part in text.split(" (")[:-1]]
 
 
-def test_no_part_by_weight_falls_to_itself(plans: list[Plan], tmp_path: Path) -> None:
+def test_no_part_by_weight_falls_to_itself(plans: list[ExportPlan], tmp_path: Path) -> None:
     """By hand: control packets have weight 1 of 1 + 2 x 15 + 14 + 2 x 14 = 73 and then of 87, voice 14 of both."""
     config = _free(_with_routing(sonic_present.stock(), "STRICT"), 5, 8)
     changed = [str(change) for change in exported(config, plans[0], tmp_path).findings.changed]
@@ -121,7 +121,9 @@ def test_no_part_by_weight_falls_to_itself(plans: list[Plan], tmp_path: Path) ->
     ]
 
 
-def test_the_stock_maps_are_refused_with_the_code_points_that_can_be_freed(plans: list[Plan], tmp_path: Path) -> None:
+def test_the_stock_maps_are_refused_with_the_code_points_that_can_be_freed(
+    plans: list[ExportPlan], tmp_path: Path
+) -> None:
     with pytest.raises(InputError) as refused:
         exported(sonic_present.stock(), plans[0], tmp_path)
     assert "DSCP 8 to queue 0, DSCP 5 to queue 2, DSCP 46 to queue 5" in str(refused.value)

@@ -11,7 +11,7 @@ import jsonpatch
 import export_plans
 from priolane.export.deployment import Deployment
 from priolane.export.findings import ExportedFiles
-from priolane.export.plan import Plan, Routing
+from priolane.export.plan import ExportPlan, Routing
 from priolane.export.present import read_present
 from sonic_present import Config
 
@@ -20,7 +20,7 @@ def canonical(config: Config) -> bytes:
     return json.dumps(config, sort_keys=True, ensure_ascii=False).encode()
 
 
-def exported(config: Config, plan: Plan, folder: Path, routing: Routing = "own") -> ExportedFiles:
+def exported(config: Config, plan: ExportPlan, folder: Path, routing: Routing = "own") -> ExportedFiles:
     path = folder / "config_db.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     present = read_present(path)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from priolane.export.findings import Findings
-from priolane.export.plan import ROUTING_DSCP, ROUTING_LEVEL, Plan, Queue
+from priolane.export.plan import ROUTING_DSCP, ROUTING_LEVEL, ExportPlan, Queue
 from priolane.export.present import QUEUES, Maps, Present
 
 BGP = ROUTING_DSCP.start
@@ -32,7 +32,7 @@ class Placement:
     There are none where the scheme has no room.
     """
 
-    plan: Plan
+    plan: ExportPlan
     present: Present
     free: tuple[int, ...] = ()
     places: tuple[Place, ...] = field(default=())
