@@ -93,7 +93,7 @@ pub(crate) fn unreachable_threshold(
     );
     let k = ecn.threshold(*first).and_then(|k| bytes(k, &network.frame)).unwrap_or_default();
     let fix = format!(
-        "a threshold below the buffer, or a buffer well above {} at {}",
+        "a threshold (ecn) below the buffer, or a buffer well above {} at {}; [switch] and [host] set both for all schemes",
         about_bytes(k),
         show_rate(*first)
     );
