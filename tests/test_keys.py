@@ -56,8 +56,9 @@ def test_the_parts_are_those_of_the_catalogue_with_the_same_keys() -> None:
 
 def test_a_key_has_type_range_unit_default_and_source() -> None:
     rtt = key("transport.hpcc", "rtt")
-    assert (rtt.value.type, rtt.value.range, rtt.value.unit, rtt.value.words) == ("quantity", "", "time", ("auto",))
-    assert (rtt.default, rtt.required) == ("auto", False)
+    assert (rtt.value.type, rtt.value.unit, rtt.default, rtt.required) == ("one of or quantity", "time", "auto", False)
+    interval = key("transport.homa", "rtt_bytes")
+    assert (interval.value.type, interval.value.words, interval.default) == ("quantity", ("auto",), "auto")
     eta = key("transport.hpcc", "eta")
     assert (eta.value.type, eta.value.range, eta.source) == ("number", "(0, 1]", "HPCC (SIGCOMM 2019) §5.1")
     variant = key("transport.prioplus_swift", "variant")

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# The list of each row, the module list, and the shipped schemes.
+# The list of each row, the module list, the titles of assumptions, and the shipped schemes.
 LISTS = {
     "timely": {
         "crates/priolane-core/src/transport/controllers.rs",
         "crates/priolane-core/src/transport/mod.rs",
+        "crates/priolane-lab/src/assumptions/list.rs",
         "crates/priolane-lab/src/scheme/shipped.rs",
     },
     "sp_pifo": {

@@ -596,7 +596,7 @@ Transport = TypedDict(
         # Time without a reply after which a packet is retransmitted (NDP (SIGCOMM 2017) §3.2).
         "rto": str,
         # The round-trip time used to convert a minimum rate into a window (PACCP §III, Eq. 12).
-        "rtt": Literal["smoothed", "base", "auto", "0ps"] | str,
+        "rtt": Literal["smoothed", "base", "auto", "path"] | str,
         # Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full
         # packets; auto for the bandwidth-delay product of its path. At most 65,535 packets (Homa (SIGCOMM 2018) §3.3).
         "rtt_bytes": Literal["auto", "0B"] | str,
@@ -746,7 +746,7 @@ class Claim(TypedDict, total=False):
     says: str | Path
     """The statement, in our words."""
     section: str | Path
-    """Section of the paper that makes the statement."""
+    """Place of the statement in the paper, or a label of one's own; none by default."""
     source: Literal["paper", "ours"]
     """Source of the statement; claims of the two sources are counted separately."""
     trend: Trend

@@ -170,7 +170,7 @@ impl KeyValue for CommonRtt {
     }
 
     fn schema() -> Schema {
-        Span::schema()
+        Schema::AnyOf(vec![Schema::Words(&[("auto", "auto"), ("path", "path")]), Span::schema()])
     }
 }
 

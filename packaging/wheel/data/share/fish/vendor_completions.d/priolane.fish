@@ -181,7 +181,7 @@ complete -c priolane -n '_shtab_priolane_using trace' -l at -x -d 'where packets
 complete -c priolane -n '_shtab_priolane_using trace' -l all -d 'the whole timeline, however long'
 complete -c priolane -n '_shtab_priolane_using trace' -l json -d 'everything as JSON'
 complete -c priolane -n '_shtab_priolane_using trace' -l page -x -d 'one page that plays what the network did meanwhile: packets, queues, windows, losses'
-complete -c priolane -n '_shtab_priolane_using trace' -l from -x -d 'where the page begins, as 1.2ms (default: a tenth of the flow'"'"'s life before it)'
+complete -c priolane -n '_shtab_priolane_using trace' -l from -x -d 'where the page begins, as 1.2ms (default: a tenth of the flow'"'"'s life before it, or with it)'
 complete -c priolane -n '_shtab_priolane_using trace' -l until -x -d 'where it ends (default: a tenth after it)'
 complete -c priolane -n '_shtab_priolane_using trace' -l most-hops -x -d 'where it ends at the latest: packets times links (default: 200,000)'
 complete -c priolane -n '_shtab_priolane_using trace' -l set -x -d 'set a key of the experiment, VALUE as in TOML: --set '"'"'time.measure="2s"'"'"' (repeatable)'
