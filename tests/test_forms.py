@@ -17,7 +17,7 @@ FILES = sorted(
 )
 SENTENCE = re.compile(r'^[A-Z0-9"`].* .* .*\.$')
 # A paper's sentence in quotation marks, a word about its text, or its release.
-SOURCE = re.compile(r'"[^"]{10,}"|does not say|the text|the talk|[Rr]eleased')
+SOURCE = re.compile(r'"[^"]{10,}"|does not say|the text|the talk|released', re.IGNORECASE)
 
 
 def comment_above_time(text: str) -> str:

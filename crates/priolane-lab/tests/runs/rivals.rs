@@ -119,7 +119,7 @@ fn what_does_not_fit_is_refused_in_one_message() {
         let host = refused(own, &scheme(own, line), &format!("scheme.{own}.host"));
         assert!(host.contains(&format!("`{own}` schedules the flows of a host itself")), "{host}");
     }
-    for other in ["pfabric", "dctcp"] {
+    for other in ["pfabric", "swift"] {
         let line = "host = { kind = \"own\" }";
         let host = refused(other, &scheme(other, line), &format!("scheme.{other}.host"));
         assert!(host.contains(&format!("`{other}` does not schedule the flows")), "{host}");
