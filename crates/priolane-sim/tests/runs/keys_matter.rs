@@ -36,9 +36,9 @@ fn scaled(text: &str, factor: f64) -> Option<WrittenValue> {
     Some(WrittenValue::Text(format!("{shown}{unit}")))
 }
 
-/// Other values for a key with this value.
-fn others(key: &KeyInfo, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
-    let by_schema: Vec<WrittenValue> = match &key.schema {
+/// Other values that a schema allows for a key with this value.
+fn of_schema(schema: &Schema, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
+    match schema {
         Schema::Words(words) | Schema::OneOf(words, _) => {
             words.iter().map(|&(word, _)| word.into()).collect()
         }
@@ -51,8 +51,19 @@ fn others(key: &KeyInfo, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
         Schema::Bool => [true, false].map(WrittenValue::Bool).to_vec(),
         Schema::Integer => [1, 2, 4].map(WrittenValue::Integer).to_vec(),
         Schema::Number => [0.2, 0.75, 3.0].map(WrittenValue::Float).to_vec(),
+        // Of several forms, the quantity.
+        Schema::AnyOf(all) => all
+            .iter()
+            .filter(|one| matches!(one, Schema::Quantity(_)))
+            .flat_map(|one| of_schema(one, value))
+            .collect(),
         _ => Vec::new(),
-    };
+    }
+}
+
+/// Other values for a key with this value.
+fn others(key: &KeyInfo, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
+    let by_schema = of_schema(&key.schema, value);
     let by_value = value.map_or(Vec::new(), |value| match value {
         WrittenValue::Bool(truth) => vec![WrittenValue::Bool(!truth)],
         WrittenValue::Integer(n) => {
