@@ -1,7 +1,6 @@
 //! Values that a scheme states for some links and switches, and that are derived for others.
 
 use priolane_core::transport::Spec;
-use priolane_core::units::Span;
 
 use super::{Fabric, Scheme, marking, memory};
 
@@ -17,9 +16,8 @@ pub(crate) fn complete(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
 /// Gives the longest empty round trip to a controller where paths differ.
 fn share_longest_round_trip(transport: &mut Spec, fabric: &Fabric) {
     let Spec::Window { controller, .. } = transport else { return };
-    let mut round_trips: Vec<Span> = fabric.paths.iter().map(|path| path.path.longest_round_trip()).collect();
-    round_trips.sort_unstable();
-    if let [shortest, .., longest] = round_trips[..]
+    let round_trips = || fabric.paths.iter().map(|path| path.path.longest_round_trip());
+    if let (Some(shortest), Some(longest)) = (round_trips().min(), round_trips().max())
         && shortest < longest
     {
         controller.part_mut().share_longest_round_trip(longest);
