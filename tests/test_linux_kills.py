@@ -125,7 +125,7 @@ def time_of_up(directory: Path) -> float:
 
 
 def kill_at_random(directory: Path, rounds: int, seed: int) -> int:
-    """Kills so many commands; returns how many of them had made a testbed."""
+    """Kills the stated number of commands, and returns how many of them had made a testbed."""
     (directory / "flows.csv").write_text(FLOWS)
     (directory / "x.toml").write_text(three_senders('["dctcp"]'))
     choose = random.Random(seed)  # noqa: S311

@@ -84,7 +84,9 @@ def richer_fabrics(
 
 
 def candidate_for(new: Sequence[Candidate], scheme: str | None) -> Candidate | None:
-    """The candidate that stands for what is missing: that of the scheme that lacks it, or the last ladder.
+    """Returns the candidate that shows what a missing capability gives.
+
+    For a capability that `scheme` lacks, it is the candidate of that scheme; without a scheme, it is the last ladder.
 
     The capabilities that a scheme lacks may make others possible, too, that lack fewer: these stand for fewer.
     """

@@ -106,7 +106,7 @@ class Traffic:
         return replace(found, unused=(*found.unused, drawn))
 
     def longer(self, flows: FlowList, fabric: Fabric, span_s: float) -> FlowList:
-        """The same flows and those after them, for so many seconds, or the most that are drawn."""
+        """Draws a list of the stated length, at most the longest that is drawn. It begins with the same flows."""
         if self.file is None:
             count = math.ceil(len(flows) * span_s / flows.span_s)
             return self._draw(fabric, min(count, _MOST_LONGER))

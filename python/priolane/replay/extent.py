@@ -26,7 +26,7 @@ class Extent:
     def around(cls, found: Trace, from_ps: int | None = None, until_ps: int | None = None) -> "Extent":
         """The life of a traced flow with a tenth of that time before and after, or what is stated of both ends.
 
-        If so many hops are not taken, the page begins with the flow, unless `from_ps` is stated.
+        If the past of the flow has more hops than are taken, the page begins with the flow, unless `from_ps` is stated.
 
         Raises `InputError` if nothing is left between the two.
         """
