@@ -1,9 +1,10 @@
 //! Limits how much time a host spends on forgetting peers.
 //!
-//! When a peer is removed or restarts, the endpoint looks through all flows that it remembers, which takes a tenth of a second for some
-//! millions of them. Any host can cause this with a few datagrams: it greets again as a new run, or greets a host whose table is full.
-//! So a greeting that would make this host forget a peer is ignored until the time since the last one is [`REST`] times the time that
-//! the last one took. The sender repeats its greeting. With few flows, the limit has no effect.
+//! When a peer is removed or restarts, the endpoint ends its unfinished flows and looks through the flows that this host sends, which
+//! takes a millisecond for some ten thousand of them. Any host can cause this with a few datagrams: it greets again as a new run,
+//! or greets a host whose table is full. So a greeting that would make this host forget a peer is ignored until the time since the
+//! last one is [`REST`] times the time that the last one took. The sender repeats its greeting. With few flows, the limit has no
+//! effect.
 
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};

@@ -20,7 +20,7 @@ use crate::units::{Span, Time};
 /// Bytes that count for an unfinished flow: its entry in the table, its state at the transport and its timers.
 const UNFINISHED: u64 = 512;
 
-/// Bytes that count for a remembered flow: an entry in each of three tables that are at least half full.
+/// Bytes that count for a remembered flow: an entry in a table that is nearly half full at least, and one in a queue.
 const REMEMBERED: u64 = 96;
 
 /// The flows of a peer.

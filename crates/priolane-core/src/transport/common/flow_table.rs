@@ -17,7 +17,7 @@
 //! a packet of a remembered flow starts the time again (§3.10.7.4): its sender did not get the answer, and will
 //! retransmit.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,12 +25,13 @@ use super::flow_hash::FlowHash;
 use super::flow_key::FlowKey;
 use super::flow_limit::FlowLimit;
 use super::last_found::LastFound;
+use super::remembered::{EndedFlow, Remembered};
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
 use crate::endpoint::LocalHost;
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// A flow that this host is receiving or has received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,13 +50,6 @@ pub(in crate::transport) enum Expired {
     /// A flow that is being received, of which no data arrived for [`RealHost::idle`](crate::endpoint::RealHost::idle). Its
     /// owner ends or removes it.
     Idle(FlowKey),
-}
-
-/// An ended flow that is still remembered.
-#[derive(Clone, Copy, Debug)]
-enum EndedFlow {
-    Received(FlowKey),
-    Aborted(FlowId),
 }
 
 /// A flow with a timer.
@@ -130,6 +124,7 @@ pub(in crate::transport) use timed_by_alarm;
 #[derive(Debug)]
 pub(in crate::transport) struct FlowTable<S, R, E> {
     outgoing: FxHashMap<FlowId, u32>,
+    /// Flows that are being received; in a simulation, also those that ended.
     incoming: HashMap<FlowKey, Incoming<E>, FlowHash>,
     last_sender: LastFound,
     last_receiver: LastFound,
@@ -139,12 +134,8 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     idle_check: Time,
     /// Flows that this host aborted as their sender.
     aborted: FxHashSet<FlowId>,
-    /// The time for which ended flows are remembered; `None` for unlimited.
-    time_wait: Option<Span>,
-    /// Ended flows and when they are forgotten, in order; empty if `time_wait` is `None`.
-    ended: VecDeque<(Time, EndedFlow)>,
-    /// Ended flows of which a packet came since they were last put into `ended`.
-    heard_again: HashSet<FlowKey, FlowHash>,
+    /// Flows that ended, on a real host. A simulation remembers them for an unlimited time.
+    remembered: Option<Box<Remembered<E>>>,
     pub(in crate::transport) senders: Slab<S>,
     pub(in crate::transport) receivers: Slab<R>,
     timers: Timers,
@@ -157,14 +148,12 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         Self {
             outgoing: FxHashMap::default(),
             incoming: HashMap::with_hasher(hash),
-            heard_again: HashSet::with_hasher(hash),
             last_sender: LastFound::NONE,
             last_receiver: LastFound::NONE,
             limit: host.real.map(|real| Box::new(FlowLimit::new(&real))),
             idle_check: Time::NEVER,
             aborted: FxHashSet::default(),
-            time_wait: host.time_wait(),
-            ended: VecDeque::new(),
+            remembered: host.real.map(|real| Box::new(Remembered::new(real.time_wait, hash))),
             senders: Slab::default(),
             receivers: Slab::default(),
             timers: Timers::default(),
@@ -193,11 +182,10 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
     /// ended, it is remembered for another `time_wait`.
     #[inline]
     pub(in crate::transport) fn incoming(&mut self, key: FlowKey) -> Option<Incoming<E>> {
-        let state = self.incoming.get(&key).copied();
-        if matches!(state, Some(Incoming::Ended(_))) && self.time_wait.is_some() {
-            self.heard_again.insert(key);
+        match self.incoming.get(&key) {
+            Some(&state) => Some(state),
+            None => self.remembered.as_mut()?.hear(key).map(Incoming::Ended),
         }
-        state
     }
 
     /// Returns the slot of a flow that is being received.
@@ -269,7 +257,8 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
     pub(in crate::transport) fn abort_sender(&mut self, flow: FlowId, now: Time) {
         if self.remove_sender(flow).is_some() {
             self.aborted.insert(flow);
-            self.remember(EndedFlow::Aborted(flow), now);
+            let first = self.remembered.as_mut().and_then(|remembered| remembered.push_aborted(flow, now));
+            self.forget_later(first);
         }
     }
 
@@ -313,25 +302,34 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
     /// Ends a receiver flow at `now`; `end` is remembered.
     pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E, now: Time) {
         self.last_receiver.forget(key.word());
-        if let Some(Incoming::Active(slot)) = self.incoming.insert(key, Incoming::Ended(end)) {
+        if let Some(Incoming::Active(slot)) = self.replace_incoming(key, end) {
             self.free_receiver(slot);
-            self.remember(EndedFlow::Received(key), now);
+            self.remember(key, end, now);
         }
     }
 
     /// Ends a flow that is or was to be received here, at `now`; `end` is remembered, if there is room for it.
     pub(in crate::transport) fn refuse(&mut self, key: FlowKey, end: E, now: Time) {
+        if self.remembered.as_mut().is_some_and(|remembered| remembered.replace(key, end)) {
+            return;
+        }
         let is_new = !self.incoming.contains_key(&key);
         if is_new && self.limit.as_ref().is_some_and(|limit| !limit.may_remember(key.src())) {
             return;
         }
         self.last_receiver.forget(key.word());
-        match self.incoming.insert(key, Incoming::Ended(end)) {
-            Some(Incoming::Active(slot)) => self.free_receiver(slot),
-            Some(Incoming::Ended(_)) => return,
-            None => {}
+        if let Some(Incoming::Active(slot)) = self.replace_incoming(key, end) {
+            self.free_receiver(slot);
         }
-        self.remember(EndedFlow::Received(key), now);
+        self.remember(key, end, now);
+    }
+
+    /// Returns what the table of flows that are being received has for a flow that ends. A simulation remembers `end` there.
+    fn replace_incoming(&mut self, key: FlowKey, end: E) -> Option<Incoming<E>> {
+        match self.remembered {
+            Some(_) => self.incoming.remove(&key),
+            None => self.incoming.insert(key, Incoming::Ended(end)),
+        }
     }
 
     /// The flows that this host sends to `host`.
@@ -346,47 +344,50 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         active.map(|(&key, _)| key).filter(|key| key.src() == host).collect()
     }
 
-    /// Forgets the flows that ended of those that `is_one` names.
-    pub(in crate::transport) fn forget_ended(&mut self, is_one: impl Fn(FlowKey) -> bool) {
-        let Self { ended, incoming, heard_again, limit, .. } = self;
-        heard_again.retain(|&key| !is_one(key));
-        ended.retain(|(_, flow)| match flow {
-            EndedFlow::Received(key) if is_one(*key) => {
-                limit.iter_mut().for_each(|limit| limit.forgotten(key.src(), 1));
-                false
+    /// Forgets a received flow that ended.
+    pub(in crate::transport) fn forget_ended(&mut self, key: FlowKey) {
+        match &mut self.remembered {
+            Some(remembered) => remembered.forget(key),
+            None if matches!(self.incoming.get(&key), Some(Incoming::Ended(_))) => {
+                self.incoming.remove(&key);
             }
-            _ => true,
-        });
-        incoming.retain(|&key, role| !(matches!(role, Incoming::Ended(_)) && is_one(key)));
+            None => {}
+        }
     }
 
-    fn remember(&mut self, flow: EndedFlow, now: Time) {
-        let Some(time_wait) = self.time_wait else { return };
-        let until = now + time_wait;
-        if self.ended.is_empty() {
-            self.timers.forget_at(until);
+    /// Forgets the flows received from `host` that ended.
+    pub(in crate::transport) fn forget_ended_of(&mut self, host: HostId) {
+        match &mut self.remembered {
+            Some(remembered) => remembered.forget_host(host),
+            None => {
+                self.incoming.retain(|key, role| matches!(role, Incoming::Active(_)) || key.src() != host)
+            }
         }
-        if let (EndedFlow::Received(key), Some(limit)) = (flow, &mut self.limit) {
+    }
+
+    /// Remembers a received flow on a real host.
+    fn remember(&mut self, key: FlowKey, end: E, now: Time) {
+        let Some(remembered) = &mut self.remembered else { return };
+        let first = remembered.push(key, end, now);
+        if let Some(limit) = &mut self.limit {
             limit.remembered(key.src());
         }
-        self.ended.push_back((until, flow));
+        self.forget_later(first);
     }
 
-    /// Forgets the flows whose `time_wait` is over at `now`.
+    /// Sets the timer of the remembered flows if `first` is the time of the only one.
+    fn forget_later(&mut self, first: Option<Time>) {
+        if let Some(at) = first {
+            self.timers.forget_at(at);
+        }
+    }
+
+    /// Forgets the flows whose time is over at `now`.
     fn forget(&mut self, now: Time) {
-        let Some(time_wait) = self.time_wait else { return };
-        while let Some(&(until, flow)) = self.ended.front() {
-            if until > now {
-                return self.timers.forget_at(until);
-            }
-            self.ended.pop_front();
+        let Some(remembered) = &mut self.remembered else { return };
+        while let Some(flow) = remembered.pop(now) {
             match flow {
-                EndedFlow::Received(key) if self.heard_again.remove(&key) => {
-                    self.ended.push_back((now + time_wait, flow));
-                }
                 EndedFlow::Received(key) => {
-                    self.last_receiver.forget(key.word());
-                    self.incoming.remove(&key);
                     if let Some(limit) = &mut self.limit {
                         limit.forgotten(key.src(), 1);
                     }
@@ -394,6 +395,8 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
                 EndedFlow::Aborted(flow) => drop(self.aborted.remove(&flow)),
             }
         }
+        let next = remembered.next();
+        self.forget_later(next);
     }
 
     /// Removes a receiver flow without remembering it.
@@ -526,7 +529,7 @@ fn disarm(flow: &mut impl HasTimer) -> Time {
 mod tests {
     use super::*;
     use crate::endpoint::RealHost;
-    use crate::units::Rate;
+    use crate::units::{Rate, Span};
 
     const SIMULATED: LocalHost = LocalHost::simulated(HostId(0), Rate::from_gbps(10));
 
@@ -551,7 +554,8 @@ mod tests {
 
     /// The state of a flow of which no packet comes.
     fn state(table: &Table, key: FlowKey) -> Option<Incoming<()>> {
-        table.incoming.get(&key).copied()
+        let ended = table.remembered.as_ref().and_then(|remembered| remembered.end_of(key));
+        table.incoming.get(&key).copied().or(ended.map(Incoming::Ended))
     }
 
     #[test]
@@ -716,7 +720,7 @@ mod tests {
         table.add_sender(FlowId(7), at(1_000));
         assert_eq!((table.sent_to(HostId(9)), table.sent_to(HostId(1))), (vec![FlowId(7)], vec![]));
         assert_eq!(table.received_from(HostId(1)), [key(1, 2)]);
-        table.forget_ended(|ended| ended.src() == HostId(1));
+        table.forget_ended_of(HostId(1));
         assert_eq!(state(&table, key(1, 1)), None);
         assert_eq!(state(&table, key(2, 1)), Some(Incoming::Ended(())));
         assert_eq!(table.receiver_of(key(1, 2)), Some(1));

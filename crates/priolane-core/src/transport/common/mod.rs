@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! FlowTable  the flows that start or end at a host, with their timers
+//! Remembered flows that ended at a real host
 //! Timers     deadlines of flows
 //! Outbox     control packets queued to leave a host
 //! Slab       a table that reuses its slots
@@ -20,6 +21,7 @@ mod last_found;
 mod outbox;
 mod peers;
 mod ranges;
+mod remembered;
 mod slab;
 mod stamp;
 mod timers;

@@ -272,7 +272,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         match command {
             Command::ForgetReceived { src, flow } => {
                 let key = FlowKey::new(src, flow);
-                self.flows.forget_ended(|ended| ended == key);
+                self.flows.forget_ended(key);
             }
             Command::EndReceived { src, flow } => {
                 let end = End::Rejected(Rejection::GivenUp);
@@ -344,7 +344,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
 
     /// Discards the remaining state of a host, once all its flows are removed.
     pub(in crate::transport) fn forget_host(&mut self, host: HostId) {
-        self.flows.forget_ended(|ended| ended.src() == host);
+        self.flows.forget_ended_of(host);
         self.peers.forget(host);
         self.outbox.forget(host);
         if let Some(limit) = &mut self.ask_limit {

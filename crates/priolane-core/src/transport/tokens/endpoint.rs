@@ -491,7 +491,7 @@ impl Tokens {
     /// Forgets what is known of a flow that is or was received here.
     fn forget_received(&mut self, key: FlowKey) {
         self.flows.remove_receiver(key);
-        self.flows.forget_ended(|ended| ended == key);
+        self.flows.forget_ended(key);
     }
 
     fn forget_host(&mut self, host: HostId) {
@@ -501,7 +501,7 @@ impl Tokens {
         for key in self.flows.received_from(host) {
             self.flows.remove_receiver(key);
         }
-        self.flows.forget_ended(|ended| ended.src() == host);
+        self.flows.forget_ended_of(host);
         self.peers.forget(host);
         self.outbox.forget(host);
         if let Some(limit) = &mut self.ask_limit {

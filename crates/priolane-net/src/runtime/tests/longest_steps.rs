@@ -3,6 +3,8 @@
 //! --nocapture` prints the numbers of docs/evidence/security.md.
 #![expect(clippy::print_stdout, reason = "the test prints the time of each step")]
 
+use std::time::Duration;
+
 use cpu_time::ThreadTime;
 use priolane_core::host::SchedulerKind;
 use priolane_core::transport::window;
@@ -36,14 +38,19 @@ impl EndpointUser for StepTimes {
         let message = |flow| payload(flow, 0, &[7; 10]);
         peer.send_only(&driver, 0, &message(0));
         timed("a message of one packet, with empty tables", || driver.receive());
+        let mut longest = Duration::ZERO;
         for flow in 1..flows {
-            peer.send(&mut driver, 0, &message(flow));
+            peer.send_only(&driver, 0, &message(flow));
+            let before = ThreadTime::now();
+            driver.receive();
+            longest = longest.max(before.elapsed());
             driver.transmit();
             if flow % 64 == 0 {
                 peer.received();
                 while driver.shared.take_message().unwrap().is_some() {}
             }
         }
+        println!("the longest of {flows} messages of one packet: {:.3} ms", longest.as_secs_f64() * 1e3);
         assert_eq!(driver.stats.arrived, u64::from(flows));
         peer.send_only(&driver, 0, &message(flows));
         timed(&format!("the same with {flows} remembered flows"), || driver.receive());

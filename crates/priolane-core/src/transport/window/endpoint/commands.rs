@@ -69,7 +69,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     /// Forgets what is known of a flow that is or was received here.
     pub(super) fn forget_received(&mut self, key: FlowKey) {
         self.flows.remove_receiver(key);
-        self.flows.forget_ended(|ended| ended == key);
+        self.flows.forget_ended(key);
         self.flows.drop_dead_timers();
     }
 
@@ -78,7 +78,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         for key in self.flows.received_from(host) {
             self.flows.remove_receiver(key);
         }
-        self.flows.forget_ended(|ended| ended.src() == host);
+        self.flows.forget_ended_of(host);
         self.flows.drop_dead_timers();
         self.peers.forget(host);
         self.known.remove(&host);
