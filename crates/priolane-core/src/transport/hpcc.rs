@@ -34,6 +34,11 @@ use crate::units::{PS_PER_S, Span, Time};
 /// Least target utilization of a class.
 const LEAST_TARGET: f64 = 0.05;
 
+/// Below these packets in a bandwidth-delay product and this W_AI, as a part of it, two flows do not come to share a link
+/// (measured; docs/assumptions.md#hpcc-rtt).
+const FEW_PACKETS: f64 = 15.0;
+const SMALL_STEP: f64 = 0.0025;
+
 /// Parameters of HPCC.
 #[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
 #[keys(group = "hpcc")]
@@ -88,7 +93,25 @@ impl Config {
             CommonRtt::Path => Self::unequal(network),
             CommonRtt::Longest => None,
         };
-        found.into_iter().collect()
+        found.into_iter().chain(self.unshared(network)).collect()
+    }
+
+    /// Where few packets fill the path, the packets of a slow flow mostly meet the queue that they cause themselves, so its U is above
+    /// that of a fast flow, and a small W_AI does not outweigh the difference.
+    fn unshared(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let facts = network.paths.last()?;
+        let bdp = facts.path.bdp() as f64;
+        let packets = bdp / f64::from(network.frame.max_wire());
+        let step = self.step.bytes(network.frame.mss().into(), &facts.path) / bdp;
+        if packets >= FEW_PACKETS || step >= SMALL_STEP {
+            return None;
+        }
+        let what = format!(
+            "{packets:.1} packets fill {}: with W_AI below {SMALL_STEP} bdp, one of two endless flows keeps 80 to 97 % of the rate \
+             for good",
+            facts.name(),
+        );
+        Some(Finding::warning("step", what, "step = \"0.005bdp\", W_AI for ten flows at once"))
     }
 
     /// Without a common T, flows whose paths differ share unequally: at equal windows, u is higher for the shorter T.

@@ -101,6 +101,14 @@ fn thresholds_are_told_if_and_only_if_no_packet_is_marked() {
     }
 }
 
+#[test]
+fn where_few_packets_fill_the_path_two_flows_of_hpcc_need_a_larger_increase() {
+    let found = |fabric: Fabric| begins(&fabric.of("hpcc").findings(""), "transport.step");
+    // With three links of 1.8 us, 15 packets fill the path.
+    assert_eq!([TEN, TEN.far("1600ns"), TEN.far("1800ns")].map(found), [true, true, false]);
+    assert!(!found(HUNDRED));
+}
+
 /// A group of flows with deadlines and a load of `value`.
 fn poisson(value: f64) -> String {
     format!(
@@ -241,6 +249,13 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
             "transport.t_low",
         ),
         (TEN.of("hpcc"), "hpcc.transport.rtt = \"9us\"", "hpcc.transport.rtt = \"12us\"", "transport.rtt"),
+        // 10.2 packets fill the path.
+        (
+            TEN.of("hpcc"),
+            "hpcc.transport.step = \"0.0024bdp\"",
+            "hpcc.transport.step = \"0.0025bdp\"",
+            "transport.step",
+        ),
         // 20 packets wait 24.6 us.
         (
             TEN.of("ledbat"),
