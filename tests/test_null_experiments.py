@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
@@ -14,6 +15,28 @@ from null_experiments import OWN, Cell, cells, experiment, factors, is_odd, judg
 
 TWO = Cell("newreno", "fifo_small", 2, "10Gbps", "endless")
 INCAST = Cell("newreno", "fifo_small", 15, "10Gbps", "incast")
+SHARING = [
+    *(
+        Cell(scheme, port, 2, rate, "endless")
+        for scheme, port in [
+            ("dctcp", "fifo_small"),
+            ("d2tcp", "fifo_small"),
+            ("paccp_dctcp", "fifo_small"),
+            ("dcqcn", "fifo_small"),
+            ("ledbat", "fifo_small"),
+            ("swift", "fifo_large"),
+            ("timely", "fifo_large"),
+            ("newreno", "fifo_small"),
+            ("cubic", "fifo_small"),
+            ("paccp", "fifo_small"),
+        ]
+        for rate in factors()["rate"]
+    ),
+    # At 10 Gbit/s, eight packets fill the path, and one flow keeps nearly all of the rate.
+    Cell("hpcc", "fifo_small", 2, "100Gbps", "endless"),
+]
+MANY_SEEDS = {"newreno", "cubic", "paccp"}
+"""Schemes whose shares of a run vary so much that their interval takes 120 seeds, not 24."""
 NO_JITTER = 'host.send_jitter="0ns"'
 
 
@@ -21,8 +44,8 @@ def test_any_two_values_of_different_factors_meet_in_a_cell() -> None:
     read = factors()
     found = [cell for cell in cells(read) if cell.scheme in read["schemes"]["fair"]]
     fair, senders = read["traffic"]["fair"], read["senders"]
-    for traffic, hosts in ((fair, senders), (read["traffic"]["unequal"], [8, 15])):
-        axes = [read["schemes"]["fair"], [*read["port"]], hosts, read["rate"], traffic]
+    for traffic in (fair, read["traffic"]["unequal"]):
+        axes = [read["schemes"]["fair"], [*read["port"]], senders, read["rate"], traffic]
         own = [astuple(cell) for cell in found if cell.traffic in traffic]
         for (i, one), (j, other) in itertools.combinations(enumerate(axes), 2):
             assert {(cell[i], cell[j]) for cell in own} == {*itertools.product(one, other)}
@@ -32,9 +55,8 @@ def test_any_two_values_of_different_factors_meet_in_a_cell() -> None:
 
 def test_two_endless_flows_share_equally_on_average() -> None:
     found = run(TWO, factors(), 24, [])
-    shares = found.values[:, 0] / found.values.sum(axis=1)
-    reach = 2.07 * shares.std(ddof=1) / np.sqrt(len(shares))
-    assert 0.45 < shares.mean() - reach < shares.mean() + reach < 0.55
+    _, low, high = found.first_share
+    assert 0.45 < low < high < 0.55
 
 
 def test_without_a_random_time_of_departure_one_of_two_gets_everything() -> None:
@@ -98,12 +120,13 @@ def test_no_cell_finds_anything() -> None:
     assert not rejected(found), [(str(one.cell), one.p) for one in rejected(found)]
     correlations = [abs(one.correlation) for one in found if one.cell.senders > 2]
     assert np.mean(correlations) < 0.1
-    for one in found:
-        if one.cell.senders == 2 and one.cell.traffic not in {"tenants", "incast"}:
-            share = one.values[:, 0] / one.values.sum(axis=1)
-            reach = 2.02 * share.std(ddof=1) / np.sqrt(len(share))
-            assert share.mean() + reach > 0.45, one.cell
-            assert share.mean() - reach < 0.55, one.cell
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("cell", SHARING, ids=str)
+def test_two_endless_flows_of_a_window_scheme_share_equally(cell: Cell) -> None:
+    _, low, high = run(cell, factors(), 120 if cell.scheme in MANY_SEEDS else 24, []).first_share
+    assert 0.45 < low < high < 0.55
 
 
 @pytest.mark.soak
@@ -112,5 +135,5 @@ def test_which_of_two_equal_flows_goes_first_is_a_fair_coin(scheme: str) -> None
     found = run(Cell(scheme, OWN, 2, "10Gbps", "incast"), factors(), 200, [])
     first = int((found.values[:, 0] < found.values[:, 1]).sum())
     ties = int((found.values[:, 0] == found.values[:, 1]).sum())
-    # Four standard deviations of a fair coin.
-    assert abs(first - (200 - ties) / 2) < 2 * np.sqrt(200 - ties) + 1
+    # Of five fair coins, one in twenty designs fails.
+    assert stats.binomtest(first, 200 - ties).pvalue > 0.05 / 5

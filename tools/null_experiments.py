@@ -62,6 +62,11 @@ class Cell:
         """Whether its flows end, and are judged by their completion times."""
         return self.traffic in {"tenants", "incast"}
 
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether a second run exchanges the links. With two senders, the number and the link would differ alike."""
+        return self.senders == 2 and self.traffic in {"half_packet", "ppm"}
+
 
 @dataclass(frozen=True)
 class CellResult:
@@ -77,6 +82,13 @@ class CellResult:
     p: float
 
     @property
+    def first_share(self) -> tuple[float, float, float]:
+        """The mean over seeds of the first sender's share, and the ends of its 95 % interval."""
+        shares = self.values[:, 0] / self.values.sum(axis=1)
+        mean, reach = shares.mean(), stats.t.ppf(0.975, len(shares) - 1) * shares.std(ddof=1) / np.sqrt(len(shares))
+        return float(mean), float(mean - reach), float(mean + reach)
+
+    @property
     def shares(self) -> Values:
         """The mean over seeds of each sender's value, over that of all senders."""
         means: Values = self.values.mean(axis=0) / self.values.mean()
@@ -89,18 +101,14 @@ def factors() -> dict[str, Any]:
 
 
 def cells(read: dict[str, Any]) -> list[Cell]:
-    """The cells: pairwise designs, one for each list of schemes, and one for links that differ.
-
-    Of two hosts, number and link would differ alike, so that two hosts have equal links only.
-    """
+    """The cells: pairwise designs, one for each list of schemes, and one for links that differ."""
     schemes, traffic, senders = read["schemes"], read["traffic"], read["senders"]
-    many = [number for number in senders if number > 2]
     ports = [*read["port"]]
     designs = [
         [schemes["fair"], senders, read["rate"], traffic["fair"], ports],
-        [schemes["fair"], many, read["rate"], traffic["unequal"], ports],
+        [schemes["fair"], senders, read["rate"], traffic["unequal"], ports],
         [schemes["fair_own"], senders, read["rate"], traffic["fair"], [OWN]],
-        [schemes["fair_own"], many, read["rate"], traffic["unequal"], [OWN]],
+        [schemes["fair_own"], senders, read["rate"], traffic["unequal"], [OWN]],
         [schemes["one"], senders, read["rate"], traffic["one"], [OWN]],
     ]
     return [cell for design in designs for cell in _covering(design)]
@@ -170,13 +178,13 @@ def is_odd(host: int, senders: int) -> bool:
     return host > 0 and min(host, senders + 1 - host) % 2 == 1
 
 
-def topology(cell: Cell) -> str:
-    """The topology file of a cell: one switch, the receiver 0, and the senders."""
+def topology(cell: Cell, *, mirrored: bool = False) -> str:
+    """The topology file of a cell: a switch, a receiver, and senders; `mirrored` exchanges two unequal links."""
     gbps = cell.gbps
     hosts = range(cell.senders + 1)
     lines = ["node,s,switch", *(f"node,h{host},host" for host in hosts)]
     for host in hosts:
-        odd = is_odd(host, cell.senders)
+        odd = is_odd(host, cell.senders) if not cell.is_mirrored else host == 1 + mirrored
         delay_ps = 1_000_000 + (PACKET_BITS * 1_000 // gbps // 2 if cell.traffic == "half_packet" and odd else 0)
         mbps = gbps * 1_000 + (gbps // 10 * (1 if odd else -1) if cell.traffic == "ppm" and host > 0 else 0)
         lines.append(f"link,h{host},s,{mbps}Mbps,{delay_ps}ps")
@@ -189,17 +197,23 @@ SIZES = "bytes,cdf\n20000,0\n200000,0.9\n2000000,1\n"
 def run(cell: Cell, read: dict[str, Any], seeds: int, sets: Iterable[str]) -> CellResult:
     """Runs a cell with seeds 1 to `seeds`; `sets` are keys that it has otherwise, each as KEY=VALUE."""
     changes = tuple((key, value) for key, _, value in (one.partition("=") for one in sets))
+    options = Options(sets=changes, seeds=seeds)
+    found = [_measured(cell, read, options, mirrored=mirrored) for mirrored in {False, cell.is_mirrored}]
+    return judge(cell, np.mean(found, axis=0))
+
+
+def _measured(cell: Cell, read: dict[str, Any], options: Options, *, mirrored: bool) -> Values:
+    """For each seed and sender, the packets that it sent, or the mean FCT of its flows."""
+    texts = (experiment(cell, read), topology(cell, mirrored=mirrored), SIZES)
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
-        for name, text in (("null.toml", experiment(cell, read)), ("null.csv", topology(cell)), ("sizes.csv", SIZES)):
+        for name, text in zip(("null.toml", "null.csv", "sizes.csv"), texts, strict=True):
             (directory / name).write_text(text, encoding="utf-8")
-        options = Options(sets=changes, seeds=seeds)
         results = run_grid(directory / "null.toml", directory / "out", options, Settings(jobs=os.cpu_count() or 1))
-        return judge(cell, _by_sender(results, cell))
+        return _by_sender(results, cell)
 
 
 def _by_sender(results: Results, cell: Cell) -> Values:
-    """For each seed and sender, the packets that it sent, or the mean FCT of its flows."""
     if cell.ends:
         values = results.to_pandas("flows").groupby(["seed", "src"])["fct_ps"].mean().unstack()
         columns: list[Any] = list(range(1, cell.senders + 1))
