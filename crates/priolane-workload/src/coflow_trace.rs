@@ -7,6 +7,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::keys::{Bytes, KeyConflict, Keys};
 use priolane_core::part::Part;
+use priolane_core::quantity::about_bytes;
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
 use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources};
@@ -72,10 +73,14 @@ impl Application for CoflowTrace {
         });
         let imported = self.import(Some(hosts))?;
         let fold = imported.fold.iter().map(|fold| {
-            format!("{} ports are folded onto {} hosts, {} ports on each", fold.from, fold.to, fold.factor)
+            let each = (fold.factor * 100.0).round() / 100.0;
+            format!("{} ports are folded onto {} hosts, {each} ports on each", fold.from, fold.to)
         });
+        let of = if self.coflows.is_some() { ", of all coflows of the trace" } else { "" };
         let dropped = imported.dropped.iter().map(|dropped| {
-            format!("{} flows of {} bytes are dropped: {}", dropped.count, dropped.bytes, dropped.reason)
+            let bytes = about_bytes(u64::try_from(dropped.bytes).unwrap_or(u64::MAX));
+            let flows = if dropped.count == 1 { "flow is" } else { "flows are" };
+            format!("{} {flows} dropped, with {bytes}{of}: {}", dropped.count, dropped.reason)
         });
         Ok(scaled.into_iter().chain(fold).chain(dropped).collect())
     }
@@ -156,6 +161,20 @@ mod tests {
         assert_eq!(flows.iter().map(ms).collect::<Vec<_>>(), [0, 198, 398]);
         let sizes: Vec<_> = flows.iter().map(|flow| flow.size.unwrap()).collect();
         assert_eq!(sizes, [30_000_000, 60_000_000, 90_000_000]);
+    }
+
+    #[test]
+    fn notes_say_which_flows_are_left_out_and_of_how_many_coflows() {
+        // Ports 4 and 7 are the same host of three.
+        let text = "8 2\n1 1 1 2 1 3:10\n2 100 1 4 1 7:20\n";
+        let notes = |coflows| CoflowTrace { coflows, text: text.into(), ..trace() }.notes(3).unwrap();
+        let dropped = "1 flow is dropped, with 20MB: source and destination fold onto one host";
+        assert_eq!(notes(None).last().unwrap(), dropped);
+        assert_eq!(
+            notes(Some(1)).last().unwrap(),
+            &dropped.replace("20MB", "20MB, of all coflows of the trace")
+        );
+        assert_eq!(notes(None)[1], "8 ports are folded onto 3 hosts, 2.67 ports on each");
     }
 
     #[test]
