@@ -85,7 +85,9 @@ def test_a_study_is_one_command_that_ends_in_a_configuration(
     assert all(value["low"] <= value["mean"] <= value["high"] for value in measured)
     assert len(answer["sensitivity"]) > 4
     advised = _command(page, "priolane advise")
-    assert _command(page, "priolane export sonic")[3] == f"{advised[advised.index('-o') + 1]}/experiment.toml"
+    # `advise` cannot tell of the recorded list, so its page exports a scheme of the comparison.
+    own = advised[2] if page == "hadoop.md" else f"{advised[advised.index('-o') + 1]}/experiment.toml"
+    assert _command(page, "priolane export sonic")[3] == own
     for target in ("sonic", "hosts"):
         exported = ["export", target, "out/experiment.toml", "--scheme", answer["advice"], "-o", f"load-{target}"]
         assert cli.main(exported) == 0
