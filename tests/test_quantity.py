@@ -78,3 +78,12 @@ def test_a_fabric_has_the_rates_and_sizes_of_experiments(tmp_path: Path) -> None
         path.write_text(FABRIC.replace("RATE", "1Tbps") + classes.replace('"1GiB"', wrong), encoding="utf-8")
         with pytest.raises(InputError, match=rf"fabric\.toml: key `metrics\.classes\.bulk\.above`: .*{says}"):
             read_fabric(path)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0B"), (999, "999B"), (1000, "1kB"), (123_456, "123.5kB"), (500_000, "500kB"), (2e6, "2MB"), (1.5e9, "1.5GB")],
+)
+def test_sizes_are_written_as_they_are_read(count: float, text: str) -> None:
+    assert quantity.size_text(count) == text
+    assert quantity.size(text) == pytest.approx(count, rel=1e-3)

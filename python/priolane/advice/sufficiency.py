@@ -15,6 +15,7 @@ from priolane.advice.goals import Goal
 from priolane.advice.recording import sampling_of
 from priolane.advice.request import AdviceContext
 from priolane.advice.windows import FEWEST, MOST, TIMES_LONGEST, Windows
+from priolane.model.quantity import size_text
 from priolane.model.toml import toml_text
 from priolane.results.numbers import format_value
 
@@ -112,7 +113,7 @@ def _narrower(context: AdviceContext, needed_s: float) -> str | None:
         return None
     power = 10 ** math.floor(math.log10(largest))
     below = max(step * power for step in (1, 2, 5) if step * power <= largest)
-    kept = {**of, "below": format_value(below, "B").replace(".00", "").replace(".0", "").replace(" ", "")}
+    kept = {**of, "below": size_text(below)}
     narrowed = context.flows.in_class(kept)
     if narrowed.sum() < goal.quantity.least * (FEWEST + 1):
         return None

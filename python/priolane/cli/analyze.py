@@ -7,8 +7,8 @@ from typing import Any
 
 from priolane import _core
 from priolane.cli import arguments, show
+from priolane.model.quantity import size_text
 
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _LAWS = (("bytes", "by size (Eqs. 9-11)"), ("latency", "by latency requirement (Eqs. 12-14)"))
 
@@ -28,7 +28,8 @@ def execute(chosen: argparse.Namespace) -> int:
         show.json_lines(answer, indent=2)
         return 0
     left_out = f", {answer['left_out']} left out" if answer["left_out"] else ""
-    show.line(f"{answer['source']}: {answer['flows']:g} flows{left_out}; sigma of T {_bytes(answer['sigma'])} (Eq. 7)")
+    sigma = size_text(answer["sigma"])
+    show.line(f"{answer['source']}: {answer['flows']:g} flows{left_out}; sigma of T {sigma} (Eq. 7)")
     allowed = [f"L {_time(value)}" for value in answer["requirements"]]
     rows = [_matrix_row(answer, n) for n in range(len(answer["sizes"]))]
     show.table(["S (Eq. 1)", "G", "T (Eq. 2)", *allowed, "R (Eq. 5)"], rows)
@@ -47,9 +48,9 @@ _LEGEND = (
 
 def _matrix_row(answer: dict[str, Any], n: int) -> list[str]:
     return [
-        _bytes(answer["sizes"][n]),
+        size_text(answer["sizes"][n]),
         f"{answer['shares'][n]:.4f}",
-        _bytes(answer["traffic"][n]),
+        size_text(answer["traffic"][n]),
         *(f"{share:.4f}" for share in answer["mix"][n]),
         _time(answer["requirement"][n]),
     ]
@@ -69,20 +70,13 @@ def _law(answer: dict[str, Any], law: dict[str, Any], name: str) -> None:
         columns += [f"FCT, {scheme}", f"missed, {scheme}, %"]
         figures.append(law["simulated"]["figures"])
     rows = [
-        [_bytes(size), *(cell for of in figures for cell in (_time(of["fct_s"][n]), f"{of['missed'][n] * 100:.2f}"))]
+        [size_text(size), *(cell for of in figures for cell in (_time(of["fct_s"][n]), f"{of['missed'][n] * 100:.2f}"))]
         for n, size in enumerate(answer["sizes"])
     ]
     rows.append(["all", *(cell for of in figures for cell in (_time(of["mean_s"]), f"{of['miss_rate'] * 100:.2f}"))])
     show.table(columns, rows)
     if law["simulated"] and law["simulated"]["unfinished"]:
         show.line(f"{law['simulated']['unfinished']} flows did not complete: they are in no mean")
-
-
-def _bytes(count: float) -> str:
-    for unit, name in _UNITS:
-        if count >= unit:
-            return f"{count / unit:.4g}{name}"
-    return f"{count:.4g}B"
 
 
 def _time(seconds: float | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.cli import show
+from priolane.model.quantity import size_text
 
 SOLVERS = ("all", "es", "opt", "opt2", "nos2", "closed_form", "basin_hopping", "published")
 # What scheme files call a solver whose name here is a paper's.
@@ -14,7 +15,6 @@ _IN_FILES = {"es": "equal_split", "nos2 switch": "opt2", "nos2 host": "equal_spl
 _BEST = "opt"
 _ALIASES = {"equal_split": "es", "pias_published": "published"}
 _FEWEST, _MOST = 2, 16
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -99,7 +99,7 @@ def _name(found: dict[str, Any], ladder: dict[str, Any]) -> str:
 def _row(name: str, ladder: dict[str, Any]) -> list[str]:
     costs, relative = ladder["costs"], ladder["relative"]
     cells = [_cost(of[key]) for key in ("byte_share", "pias") for of in (costs, relative)]
-    thresholds = " ".join(_bytes(threshold) for threshold in ladder["thresholds"])
+    thresholds = " ".join(size_text(threshold) for threshold in ladder["thresholds"])
     return [name, _IN_FILES.get(name, name), str(ladder["levels"]), *cells, thresholds]
 
 
@@ -110,23 +110,16 @@ def _cost(cost: float | None) -> str:
 def _traffic(answer: dict[str, Any]) -> str:
     traffic = answer["traffic"]
     flows = "" if traffic["flows"] is None else f"{traffic['flows']} flows, "
-    extent = f"mean {_bytes(traffic['mean_bytes'])}, largest {_bytes(traffic['largest_bytes'])}"
+    extent = f"mean {size_text(traffic['mean_bytes'])}, largest {size_text(traffic['largest_bytes'])}"
     return f"{traffic['source']} ({flows}{traffic['interpolation']}, {extent}), load {answer['load']:g}"
 
 
 def _fit(fit: dict[str, float]) -> str:
     return (
-        f"closed_form fit: p1 = {fit['p1']:.6g}, mu1 = {fit['mu1']:.6g}/B (mean {_bytes(1 / fit['mu1'])}), "
-        f"mu2 = {fit['mu2']:.6g}/B (mean {_bytes(1 / fit['mu2'])}); off by at most {fit['distance']:.3f} in cumulative "
-        f"probability; the fit's mean sojourn is {fit['sojourn']:.3f} of that without a threshold"
+        f"closed_form fit: p1 = {fit['p1']:.6g}, mu1 = {fit['mu1']:.6g}/B (mean {size_text(1 / fit['mu1'])}), "
+        f"mu2 = {fit['mu2']:.6g}/B (mean {size_text(1 / fit['mu2'])}); off by at most {fit['distance']:.3f} in "
+        f"cumulative probability; the fit's mean sojourn is {fit['sojourn']:.3f} of that without a threshold"
     )
-
-
-def _bytes(count: float) -> str:
-    for unit, name in _UNITS:
-        if count >= unit:
-            return f"{count / unit:.4g}{name}"
-    return f"{count:.4g}B"
 
 
 def _levels(text: str) -> int:
