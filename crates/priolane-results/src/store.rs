@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/.lock                          held while names change, never while a run is written
 //! DIR/.tmp-<run>-<pid>-<n>/          a run being written; `owner` inside is locked by its writer
-//! DIR/<run>/                         a complete run: tables, then run.json, synced to disk, then renamed to this name
+//! DIR/<run>/                         a complete run: tables, then run.json, then renamed to this name
 //! DIR/<run>.verified                 SHA-256 of the run.json on which both engines agreed
 //! DIR/.mark-<run>-<pid>-<n>          such a note being written, under the lock
 //! DIR/.aside-<run>-<pid>-<n>/        something else that was at DIR/<run>: kept, never deleted
@@ -12,6 +12,9 @@
 //! A run is *whole* if its directory has the run's name and its `run.json` has a valid checksum (`checksum`), names
 //! the run, and lists exactly the other files there with their lengths and hashes. Nothing else is accepted. A
 //! temporary directory whose `owner` is not locked belongs to a dead writer and is removed.
+//!
+//! A run that took long is synced to disk before it gets its name. A short one is not: after a power failure it may not be whole,
+//! and runs again, which takes less time than six syncs of each of a thousand short runs.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -28,6 +31,9 @@ use crate::record::{self, FileRecord, RunRecord};
 use crate::regular;
 use crate::rows::{Rows, Table};
 use crate::tables;
+
+/// Packet-hops of a run that is synced to disk, about a third of a second of one core.
+const WORTH_SYNCING: u64 = 10_000_000;
 
 const LOCK: &str = ".lock";
 const OWNER: &str = "owner";
@@ -254,17 +260,27 @@ impl Draft {
         let path = self.path.join(record::FILE);
         let text = record.to_text().map_err(store_error("write", &path))?;
         write_file(&path, text.as_bytes()).map_err(store_error("write", &path))?;
+        let is_synced = took_long(record);
+        let files = self.files.iter().map(|file| file.name.as_str()).chain([record::FILE]);
+        for file in files.filter(|_| is_synced) {
+            let path = self.path.join(file);
+            sync(&path).map_err(store_error("write", &path))?;
+        }
         let _lock = self.store.lock()?;
         if self.store.accept(&self.id).is_some() {
             return Ok(PublishOutcome::AlreadyThere);
         }
         let owner = self.path.join(OWNER);
         fs::remove_file(&owner).map_err(store_error("remove", &owner))?;
-        sync_directory(&self.path).map_err(store_error("write", &self.path))?;
+        if is_synced {
+            sync_directory(&self.path).map_err(store_error("write", &self.path))?;
+        }
         self.store.move_aside(&self.id)?;
         let place = self.store.path(&self.id);
         fs::rename(&self.path, &place).map_err(store_error("create", &place))?;
-        sync_directory(&self.store.root).map_err(store_error("write", &self.store.root))?;
+        if is_synced {
+            sync_directory(&self.store.root).map_err(store_error("write", &self.store.root))?;
+        }
         Ok(PublishOutcome::New)
     }
 }
@@ -311,14 +327,21 @@ fn hash_file(path: &Path) -> io::Result<String> {
 }
 
 fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_all(content)?;
-    file.sync_all()
+    File::create_new(path)?.write_all(content)
+}
+
+/// Returns true if a run is worth the time of a sync: it is long, or was measured on real hosts.
+fn took_long(record: &RunRecord) -> bool {
+    record.counters.packet_hops >= WORTH_SYNCING || record.measured.is_some()
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Syncs a directory's entries to disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { sync(path) } else { Ok(()) }
 }
 
 /// Returns a name that no other writer uses: `<prefix><run>-<pid>-<n>`.

@@ -51,12 +51,10 @@ impl<W: Write> Write for HashingWriter<W> {
     }
 }
 
-/// Writes a table to `file` and syncs it to disk.
+/// Writes a table to `file`.
 pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
     let written = write_batches(table.schema(), rows.batches(table), HashingWriter::new(file))?;
-    let (file, record) = written.finish(&table.file());
-    file.sync_all()?;
-    Ok(record)
+    Ok(written.finish(&table.file()).1)
 }
 
 /// Returns a table as the content of its file.
