@@ -86,7 +86,7 @@ def test_the_page_of_the_demo_begins_with_the_same_sentence(demo: tuple[Path, st
 
 
 def test_the_list_counts_the_claims_as_the_run_does(demo: tuple[Path, str]) -> None:
-    paper, ours = "6 reproduced, 2 contradicted", "1 holds"
+    paper, ours = "6 reproduced, 2 impossible as printed", "1 holds"
     assert f" Paper: {paper}. Ours: {ours}." in demo[1]
     assert f"9 claims: {paper}; ours: {ours} (default, 2 seeds)" in run("reproduce", "--list", "nos2/fig1")
 

@@ -100,6 +100,13 @@ def test_the_head_of_a_finding_states_the_size_of_the_recorded_run() -> None:
     assert "A figure of ours. Recorded verdicts" in gallery_pages.figure("nos2/hetero", "../../")
 
 
+def test_the_head_of_a_finding_counts_impossible_numbers_apart() -> None:
+    # The text says of Homa that it has an incast problem, and that it has none.
+    head = gallery_pages.figure("top/fig12", "../../")
+    assert "1 impossible as printed" in head
+    assert " contradicted<" not in head
+
+
 def test_the_head_of_every_finding_leads_to_the_claims_of_its_figure_in_the_ledger() -> None:
     claims = ledger_pages.claims()
     for figure in finding_pages.by_figure():

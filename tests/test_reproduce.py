@@ -24,7 +24,7 @@ from priolane.execution import grid
 from priolane.model import experiment
 from priolane.report.summary import Summary
 from priolane.reproduction.index import Entry, Index, write_index
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.results.results import Results, load
 from priolane.study import catalogue
 from rings import cases
@@ -97,10 +97,13 @@ def test_all_figures_are_one_command_and_one_page(jobs: str, capsys: pytest.Capt
         "top/one: 4 runs; 1 reproduced; ours: 1 holds",
     }
     assert [line.split() for line in lines[4:8]] == [
-        ["claims", "of", "figures", *(verdict.value for verdict in Verdict)],
-        ["NOS2", "2", "of", "2", "1", "0", "1", "0"],
-        ["TOP", "1", "of", "1", "1", "0", "0", "0"],
-        ["ours,", "on", "the", "same", "figures", "3", "of", "3", "3", "0", "0", "0"],
+        [
+            *["claims", "of", "figures", "reproduced", "undecided", "contradicted"],
+            *["impossible", "as", "printed", "incomplete"],
+        ],
+        ["NOS2", "2", "of", "2", "1", "0", "1", "0", "0"],
+        ["TOP", "1", "of", "1", "1", "0", "0", "0", "0"],
+        ["ours,", "on", "the", "same", "figures", "3", "of", "3", "3", "0", "0", "0", "0"],
     ]
     assert lines[8] == "page   runs/all.html"
     page = Path("runs/all.html").read_text(encoding="utf-8")
@@ -289,7 +292,7 @@ def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: s
     pages = []
     for label in ("name", text):
         item = catalogue.PaperFigure("nos2", "fig1", label, label, None)
-        counts = {source: Counter({Verdict.REPRODUCED: 1}) for source in Source}
+        counts = {source: Counter({Standing.REPRODUCED: 1}) for source in Source}
         done = Entry(item, tmp_path / "a b" / "report.html", Summary(label, 3, 2, counts, (label,), Markup()))
         failed = Entry(item, tmp_path / "c" / "report.html", failure=label)
         write_index(tmp_path / "all.html", Index(label, [done, failed], label))

@@ -8,7 +8,7 @@ import ledger_pages
 from markdown_text import table
 
 from priolane.results.report import Source, Verdict
-from priolane.study.outcomes import why
+from priolane.study.outcomes import standing, why
 from priolane.study.record import Record
 
 # Contradicted claims are what a reader asks about.
@@ -28,6 +28,6 @@ def _row(claim: Mapping[str, Any]) -> tuple[str, ...]:
         html.escape(f"{claim['section']}{own}: {claim['says']}"),
         html.escape(claim["asked"]),
         ledger_pages.measured(claim["compared"] or claim["measured"]),
-        ledger_pages.pill(claim["verdict"]),
+        ledger_pages.pill(standing(claim)),
         html.escape(why(claim)) or "–",
     )

@@ -71,7 +71,7 @@ def _thumbnail(item: catalogue.PaperFigure) -> str:
     """A figure as an entry of the grid: its picture and its name, which lead to its page, and its recorded verdicts."""
     to, record = _page(item), ledger_pages.record_of(item.key)
     name = f"`{item.key}`" if item.name == "ours" else f"{plain(item.name)}"
-    verdicts = ledger_pages.pills(record.counts()) if record is not None else "no verdicts"
+    verdicts = ledger_pages.pills(record.standings()) if record is not None else "no verdicts"
     drawn = f"[{_shown(item)}]({to})" if item.key in _runs() else _shown(item)
     return f'- <a id="{_anchor(item.key)}"></a>{drawn}\n  **[{name}]({to})** {plain(item.about)}\n  {verdicts}'
 
@@ -99,7 +99,7 @@ def figure(key: str, up: str) -> str:
     return "\n".join(
         [
             picture(key, up),
-            f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.counts())}\n",
+            f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.standings())}\n",
             " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
         ]

@@ -14,7 +14,8 @@ import ledger
 import reading_ledger
 from priolane.model import folders
 from priolane.results.cause import Cause
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing, Verdict
+from priolane.study.outcomes import standing
 from priolane.study.record import READINGS, RECORD, Record, counts_text
 
 ROOT = Path(__file__).parent.parent.parent
@@ -68,7 +69,7 @@ def claims() -> str:
     """The table of all claims, with filters that a script of the site applies."""
     papers = dict.fromkeys(record.figure.partition("/")[0] for record in records())
     options = "".join(f'<option value="{paper}">{ledger.NAMES.get(paper, paper)}</option>' for paper in papers)
-    verdicts = "".join(f'<option value="{verdict.value}">{verdict.value}</option>' for verdict in Verdict)
+    verdicts = "".join(f'<option value="{one.value}">{one.value}</option>' for one in Standing)
     sources = "".join(f'<option value="{source.value}">{source.value}</option>' for source in Source)
     rows = "\n".join(
         _row(record, claim, claims_of(record.figure) if index == 0 else "")
@@ -99,9 +100,9 @@ def claims_of(figure: str) -> str:
 def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
     """A claim as a row of the table; `anchor` names it, where it is not empty."""
     paper, _, figure = record.figure.partition("/")
-    verdict = claim["verdict"]
+    shown = standing(claim)
     reason = f"<br>{html.escape(claim['reason'])}" if claim["reason"] else ""
-    alone = f"<br>alone: {claim['alone']}" if claim["alone"] != verdict else ""
+    alone = f"<br>alone: {claim['alone']}" if claim["alone"] != claim["verdict"] else ""
     cause = Cause.of(claim.get("cause"))
     why = "" if cause is None else f"<br>{html.escape(str(cause))}"
     fitted = f"<br>fitted: {html.escape(claim['fitted'])}" if claim.get("fitted") else ""
@@ -112,21 +113,28 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
         f"{section}: {html.escape(claim['says'])}",
         html.escape(claim["asked"]),
         measured(claim["compared"] or claim["measured"]),
-        f"{pill(verdict)}{reason}{alone}{why}{fitted}",
+        f"{pill(shown)}{reason}{alone}{why}{fitted}",
     ]
-    data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
+    data = f'data-paper="{paper}" data-verdict="{shown.value}" data-source="{claim["source"]}"'
     name = f' id="{anchor}"' if anchor else ""
     return f"<tr {data}{name}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def pill(verdict: str, text: str = "") -> str:
+def pill(shown: Standing, text: str = "") -> str:
     """A verdict, in its colour."""
-    return f'<span class="verdict verdict-{verdict}">{text or verdict}</span>'
+    verdict = Verdict.CONTRADICTED.value if shown is Standing.IMPOSSIBLE else shown.value
+    return f'<span class="verdict verdict-{verdict}">{text or shown.value}</span>'
 
 
-def pills(tally: Mapping[Verdict, int]) -> str:
-    """Numbers of verdicts, those that there are."""
-    return " ".join(pill(one.value, f"{tally[one]} {one.value}") for one in Verdict if tally.get(one)) or "no claims"
+def pills(counts: Mapping[Source, Mapping[Standing, int]]) -> str:
+    """Numbers of verdicts, those that there are, ours after those of the paper."""
+    shown = [
+        pill(one, f"{of[one]} {source.word(one, of[one])}")
+        for source, of in counts.items()
+        for one in Standing
+        if of.get(one)
+    ]
+    return " ".join(shown) or "no claims"
 
 
 def measured(items: Sequence[Mapping[str, Any]]) -> str:
@@ -152,7 +160,7 @@ def runs() -> str:
             reading = f", reading `{grid['reading']}`" if grid["reading"] else ""
             yield (
                 f'<a id="{record.figure.replace("/", "-")}"></a>{record.figure}',
-                counts_text(record.counts_by_source()),
+                counts_text(record.standings()),
                 f"{record.size}{reading}",
                 str(grid["runs"]),
                 f"results.{record.results}",

@@ -3,7 +3,7 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.results.report import Claim, Report, Source, Verdict, error_bound, point_text, tallies, tally_text
+from priolane.results.report import Claim, Report, Source, Verdict, error_bound, point_text, tally_texts
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
@@ -27,8 +27,8 @@ def print_claims(report: Report) -> None:
         )
     if rows:
         table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
-    for source, counts in tallies(report):
-        line(f"{_OWNERS[source]}: {tally_text(source, counts)}")
+    for source, text in tally_texts(report):
+        line(f"{_OWNERS[source]}: {text}")
     for claim in report.claims:
         for flag in claim.flags:
             line(f"flag ({claim.section or claim.text}): {flag.text}")

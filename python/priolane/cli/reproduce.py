@@ -20,7 +20,7 @@ from priolane.model.experiment import Options
 from priolane.plots.formats import formats_of
 from priolane.report.summary import Summary
 from priolane.reproduction.figures import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.storage.directory import PAGE_FILE
 from priolane.storage.object_store import display_name
 from priolane.study import catalogue
@@ -232,10 +232,10 @@ def _counts(entries: "Sequence[Entry]") -> None:
     from priolane.reproduction.index import counts  # noqa: PLC0415
 
     rows = [
-        [name, f"{done} of {many}", *(str(tally[verdict]) for verdict in Verdict)]
+        [name, f"{done} of {many}", *(str(tally[one]) for one in Standing)]
         for name, (done, many), tally in counts(entries)
     ]
-    show.table(["claims of", "figures", *(verdict.value for verdict in Verdict)], rows)
+    show.table(["claims of", "figures", *(one.value for one in Standing)], rows)
 
 
 def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> None:
@@ -306,7 +306,7 @@ def _recorded(figure: str, claims: int) -> str:
         return "none recorded"
     # The record is of another version of the file.
     other = "" if len(record.claims) == claims else f" of then {len(record.claims)} claims"
-    return f"{counts_text(record.counts_by_source())}{other} ({record.size})"
+    return f"{counts_text(record.standings())}{other} ({record.size})"
 
 
 def _cost(found: Mapping[str, Any]) -> str:

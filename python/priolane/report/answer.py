@@ -14,7 +14,7 @@ from priolane.report.sentences import finding, headline, is_measured, verdict_te
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import Detail, estimate_text, range_text
 from priolane.report.templates import badge_of, coded
-from priolane.results.report import Claim, Report, tallies, tally_text
+from priolane.results.report import Claim, Report, tally_texts
 from priolane.results.results import Results
 from priolane.study.recorded import Recorded
 
@@ -78,7 +78,7 @@ def _numbers(lead: Claim, title: str, kept: Recorded) -> str:
     """The numbers below the title: with their claim where the title is the conclusion of the figure, and none where the
     title has them."""
     if kept.conclusion:
-        return finding(lead, Detail.BRIEF)
+        return f"Claim: {finding(lead, Detail.BRIEF)}"
     numbers = numbers_text(lead)
     return "" if f"({numbers} here" in title else numbers
 
@@ -110,7 +110,7 @@ def _count(report: Report, lead: Claim, kept: Recorded) -> str:
     parts = [f"recorded: {recorded}"] if recorded else []
     claims = len(report.claims)
     if claims > 1:
-        counts = "; ".join(tally_text(source, counts) for source, counts in tallies(report))
+        counts = "; ".join(text for _, text in tally_texts(report))
         parts.append(f"one of {claims} claims: {counts}")
     return "; ".join(parts)
 

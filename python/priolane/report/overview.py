@@ -234,8 +234,8 @@ def _drawn(experiment: Mapping[str, Any]) -> str:
     groups = experiment.get("group", [])
     recorded = [group.get("app") in ("flows", "coflow_trace") for group in groups]
     if groups and all(recorded):
-        return "seeds change paths and ties only: flows are recorded, and intervals do not contain which were"
-    return "each seed draws flows, paths and ties anew" + (", recorded flows aside" if any(recorded) else "")
+        return "seeds change only paths and ties: flows are a fixed list, and intervals do not cover other flows"
+    return "each seed draws new flows, paths, and ties" + ("; recorded flows stay the same" if any(recorded) else "")
 
 
 def _class_section(cells: Cells, name: str, text: str) -> ClassTable:

@@ -70,6 +70,7 @@ def _content(results: Results, view: Overview, drawn: PageFigures, making: PageO
         "title": report.title,
         "answer": first,
         "quote": results.experiment.get("quote"),
+        "paper": report.paper,
         "recorded": kept,
         "tables": page_tables(view, first.of_class),
         "keys": {entry.style.name: key_of(entry) for entry in drawn.legend},

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from priolane.figure.draw import draw_thumbnail
 from priolane.figure.palette import SeriesStyles
 from priolane.report.write import write_report
-from priolane.results.report import Report, Source, Verdict
+from priolane.results.report import Report, Source, Standing, tallies
 from priolane.results.results import Results, load
 
 
@@ -22,12 +22,12 @@ class Summary:
     title: str
     runs: int
     seeds: int
-    counts: Mapping[Source, Counter[Verdict]]
+    counts: Mapping[Source, Counter[Standing]]
     cautions: tuple[str, ...]
     thumbnail: Markup
 
     @property
-    def tally(self) -> Counter[Verdict]:
+    def tally(self) -> Counter[Standing]:
         """The number of claims with each verdict, whoever makes them."""
         return sum(self.counts.values(), Counter())
 
@@ -39,7 +39,7 @@ def summary_of(results: Results) -> Summary:
         title=report.title,
         runs=len(results.runs),
         seeds=len(report.seeds),
-        counts={source: Counter(c.verdict for c in report.claims if c.source is source) for source in Source},
+        counts=tallies(report.claims),
         cautions=tuple(_cautions(report)),
         thumbnail=_thumbnail(report),
     )

@@ -14,7 +14,7 @@ from priolane.figure.stylesheet import SCRIPT, stylesheet
 from priolane.report.sentences.values import NO_BREAK
 from priolane.report.sentences.words import sentence_case
 from priolane.results.numbers import short
-from priolane.results.report import Claim, Source, Verdict, point_text
+from priolane.results.report import Claim, Source, Standing, Verdict, point_text
 from priolane.text.template_cache import TemplateCache
 
 _TEMPLATES = Path(__file__).parent
@@ -92,12 +92,13 @@ def hashed(text: str) -> tuple[Markup, str]:
     return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
 
 
-def badge(verdict: Verdict, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
+def badge(verdict: Verdict | Standing, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
     """Class, sign and word of the badge of a verdict on so many claims of `source`. Sign and word distinguish verdicts,
     so that none depends on colour alone."""
-    return {"class": verdict.value, "sign": _SIGNS[verdict], "word": source.word(verdict, count)}
+    shown = Verdict.CONTRADICTED if verdict is Standing.IMPOSSIBLE else Verdict(verdict.value)
+    return {"class": shown.value, "sign": _SIGNS[shown], "word": source.word(verdict, count)}
 
 
 def badge_of(claim: Claim) -> dict[str, str]:
     """The badge of a claim, whose word says of a contradicted one whether it is impossible as printed."""
-    return badge(claim.verdict, claim.source) | {"word": claim.word}
+    return badge(claim.standing, claim.source)

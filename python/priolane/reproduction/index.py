@@ -17,7 +17,7 @@ from priolane import _core
 from priolane.report.generator import GENERATOR
 from priolane.report.summary import Summary
 from priolane.report.templates import render, styled
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.storage.files import write_whole
 from priolane.study import catalogue
 
@@ -52,7 +52,7 @@ def write_index(path: Path, index: Index) -> None:
         "style": style,
         "style_hash": style_hash,
         "title": index.title,
-        "verdicts": list(Verdict),
+        "verdicts": list(Standing),
         "sources": [(Source.PAPER, "Claims of the papers"), (Source.OURS, "Our own claims")],
         "groups": groups,
         "done": _done(index.entries),
@@ -64,7 +64,7 @@ def write_index(path: Path, index: Index) -> None:
     write_whole(path, render("index.html.j2", content))
 
 
-def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Counter[Verdict]]]:
+def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Counter[Standing]]]:
     """The number of claims of each paper with each verdict, with its figures done and asked for; last our own on
     all."""
     for paper, name in catalogue.names().items():
@@ -88,7 +88,7 @@ class _Group:
     name: str
     rows: Sequence[_Row]
     done: tuple[int, int]
-    tallies: Mapping[Source, Counter[Verdict]]
+    tallies: Mapping[Source, Counter[Standing]]
 
 
 def _groups(index: Index, directory: Path) -> Iterator[_Group]:
@@ -114,8 +114,8 @@ def _done(entries: Sequence[Entry]) -> tuple[int, int]:
     return sum(entry.summary is not None for entry in entries), len(entries)
 
 
-def _tally(entries: Sequence[Entry], source: Source) -> Counter[Verdict]:
-    total: Counter[Verdict] = Counter()
+def _tally(entries: Sequence[Entry], source: Source) -> Counter[Standing]:
+    total: Counter[Standing] = Counter()
     for entry in entries:
         if entry.summary is not None:
             total.update(entry.summary.counts[source])

@@ -5,7 +5,8 @@ This module is the one place that knows the report's JSON. A missing key is a `K
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -33,6 +34,16 @@ class Verdict(StrEnum):
     INCOMPLETE = "incomplete"
 
 
+class Standing(StrEnum):
+    """A verdict as it is counted and shown: contradicted claims of numbers that are proved impossible stand apart."""
+
+    REPRODUCED = "reproduced"
+    UNDECIDED = "undecided"
+    CONTRADICTED = "contradicted"
+    IMPOSSIBLE = "impossible as printed"
+    INCOMPLETE = "incomplete"
+
+
 _OWN_WORDS = {"reproduced": ("holds", "hold"), "contradicted": ("does not hold", "do not hold")}
 
 
@@ -50,7 +61,7 @@ class Source(StrEnum):
     PAPER = "paper"
     OURS = "ours"
 
-    def word(self, verdict: Verdict, count: int = 1) -> str:
+    def word(self, verdict: Verdict | Standing, count: int = 1) -> str:
         """The name of a verdict on `count` claims: those of papers are reproduced or contradicted, one's own hold or do
         not hold."""
         one, several = (
@@ -125,10 +136,6 @@ class MeasuredQuantity:
         return self.estimate.format(self.unit)
 
 
-IMPOSSIBLE_AS_PRINTED = "impossible as printed"
-"""The words for a contradicted claim of a number that is proved to be impossible."""
-
-
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
@@ -168,9 +175,14 @@ class Claim:
         return self.verdict is Verdict.CONTRADICTED and proven and not self.fitted
 
     @property
+    def standing(self) -> Standing:
+        """The verdict, or that what the paper prints is impossible."""
+        return Standing.IMPOSSIBLE if self.is_impossible else Standing(self.verdict.value)
+
+    @property
     def word(self) -> str:
-        """The name of the verdict, or that what the paper prints is impossible."""
-        return IMPOSSIBLE_AS_PRINTED if self.is_impossible else self.source.word(self.verdict)
+        """The standing in words."""
+        return self.source.word(self.standing)
 
     @property
     def flag_kinds(self) -> str:
@@ -407,20 +419,23 @@ def _reason(value: Mapping[str, Any]) -> str:
     return "" if value["undecided"] is None else str(value["undecided"]["says"])
 
 
-def tally_text(source: Source, counts: Sequence[tuple[Verdict, int]]) -> str:
-    """The number of claims of one source with each verdict: `3 hold, 1 does not hold`."""
-    return ", ".join(f"{count} {source.word(verdict, count)}" for verdict, count in counts)
+def tally_text(source: Source, counts: Mapping[Standing, int]) -> str:
+    """The number of claims of one source with each verdict: `6 reproduced, 2 impossible as printed`."""
+    there = [(one, counts[one]) for one in Standing if counts.get(one)]
+    return ", ".join(f"{count} {source.word(one, count)}" for one, count in there)
 
 
-def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
-    """The number of claims of the paper and of ours with each verdict; without those that nobody makes or has."""
-    counted = []
-    for source in Source:
-        verdicts = [claim.verdict for claim in report.claims if claim.source is source]
-        if verdicts:
-            counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
-            counted.append((source, [(verdict, count) for verdict, count in counts if count]))
+def tallies(claims: Iterable[Claim]) -> dict[Source, Counter[Standing]]:
+    """The number of claims of the paper and of ours with each verdict."""
+    counted: dict[Source, Counter[Standing]] = {source: Counter() for source in Source}
+    for claim in claims:
+        counted[claim.source][claim.standing] += 1
     return counted
+
+
+def tally_texts(report: Report) -> list[tuple[Source, str]]:
+    """The counts of the paper's claims and of ours in words; without those that nobody makes."""
+    return [(source, tally_text(source, counts)) for source, counts in tallies(report.claims).items() if counts]
 
 
 def error_bound(report: Report) -> str:

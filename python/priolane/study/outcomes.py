@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from priolane.results.cause import Cause, CauseKind
-from priolane.results.report import IMPOSSIBLE_AS_PRINTED, Verdict
+from priolane.results.report import Standing, Verdict
 
 
 class Outcome(Enum):
@@ -19,7 +19,7 @@ class Outcome(Enum):
 
     REPRODUCED = "reproduced"
     UNDER_A_READING = "reproduced under a stated reading"
-    IMPOSSIBLE = IMPOSSIBLE_AS_PRINTED
+    IMPOSSIBLE = Standing.IMPOSSIBLE.value
     FAILS = "does not hold"
     UNDECIDED = "undecided"
     FITTED = "fitted"
@@ -44,6 +44,11 @@ def outcome(claim: Mapping[str, Any]) -> Outcome:
     if cause is not None and cause.proves_impossible:
         return Outcome.IMPOSSIBLE
     return Outcome.FAILS
+
+
+def standing(claim: Mapping[str, Any]) -> Standing:
+    """The standing of a claim of a record, as reports count it. Raises as `outcome` does."""
+    return Standing.IMPOSSIBLE if outcome(claim) is Outcome.IMPOSSIBLE else Standing(claim["verdict"])
 
 
 def why(claim: Mapping[str, Any]) -> str:

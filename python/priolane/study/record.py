@@ -18,9 +18,10 @@ from priolane import _core
 from priolane._core import InputError
 from priolane.model.folders import STUDY, folder
 from priolane.results.estimate import Estimate
-from priolane.results.report import Claim, MeasuredQuantity, Source, Verdict, tally_text
+from priolane.results.report import Claim, MeasuredQuantity, Source, Standing, Verdict, tally_text
 from priolane.results.results import Results
 from priolane.storage.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
+from priolane.study.outcomes import standing
 
 RECORD = "record.json"
 """The name of the record in the folder of a figure."""
@@ -72,16 +73,17 @@ class Record:
         claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)
         return Counter(Verdict(claim["verdict"]) for claim in claims)
 
-    def counts_by_source(self) -> dict[Source, Counter[Verdict]]:
-        """The number of claims with each verdict, those of the paper and ours apart."""
-        return {source: self.counts(source) for source in Source}
+    def standings(self) -> dict[Source, Counter[Standing]]:
+        """The number of claims that stand so, those of the paper and ours apart."""
+        counted: dict[Source, Counter[Standing]] = {source: Counter() for source in Source}
+        for claim in self.claims:
+            counted[Source(claim["source"])][standing(claim)] += 1
+        return counted
 
 
-def counts_text(counts: Mapping[Source, Mapping[Verdict, int]]) -> str:
+def counts_text(counts: Mapping[Source, Mapping[Standing, int]]) -> str:
     """Verdicts with their numbers, ours apart: `4 reproduced, 8 undecided; ours: 1 holds`."""
-    texts = {
-        source: tally_text(source, [(one, of[one]) for one in Verdict if of.get(one)]) for source, of in counts.items()
-    }
+    texts = {source: tally_text(source, of) for source, of in counts.items()}
     paper, ours = texts.get(Source.PAPER, ""), texts.get(Source.OURS, "")
     return "; ".join(part for part in (paper, f"ours: {ours}" if ours else "") if part) or "none"
 

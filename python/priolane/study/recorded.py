@@ -40,5 +40,5 @@ def recorded(results: Results) -> Recorded:
     if record.is_of(results):
         return Recorded(conclusion=conclusion)
     words = {claim.text: claim.word for claim in claims_of(record.grids[0])}
-    note = f"Recorded ({record.size}): {counts_text(record.counts_by_source())}."
+    note = f"Recorded ({record.size}): {counts_text(record.standings())}."
     return Recorded(words, note, f"priolane reproduce {item.key}", conclusion)

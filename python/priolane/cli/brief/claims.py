@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from priolane.cli.brief.screen import Screen
 from priolane.report.leading import MOST_CLAIMS, by_weight
 from priolane.report.sentences import finding, reason_text
-from priolane.results.report import LEVEL, Claim, Report, Source, tallies, tally_text
+from priolane.results.report import LEVEL, Claim, Report, Source, tally_texts
 
 _MOST_LINES = 2
 _OWNERS = {Source.PAPER: "Paper", Source.OURS: "Ours"}
@@ -48,6 +48,6 @@ def _tally(screen: Screen, report: Report, left_out: int) -> str:
     """The number of claims that are not shown, the number with each verdict, and their joint promise if there is
     room."""
     more = f"{left_out} more: -v. " if left_out else ""
-    owners = ". ".join(f"{_OWNERS[source]}: {tally_text(source, counts)}" for source, counts in tallies(report))
+    owners = ". ".join(f"{_OWNERS[source]}: {text}" for source, text in tally_texts(report))
     whole = f"{more}{owners}. Family-wise error at most {100 * LEVEL:g} %."
     return whole if len(whole) <= screen.columns else screen.cut(f"{more}{owners}.")
