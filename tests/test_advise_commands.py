@@ -92,7 +92,7 @@ def test_beside_a_present_configuration_only_what_differs_is_exported(
 
 def test_the_systems_that_take_the_queues_are_named(tmp_path: Path) -> None:
     (first, *_) = _commands(tmp_path, LADDER)
-    assert first.says.endswith("; eos, nxos, dcb, tc take it, too")
+    assert first.says.endswith("; eos, nxos, dcb, tc can have it, too")
     # Eight queues and one for routing protocols are more than any switch has, but not more than Linux.
     ladder = {**SENT, "levels": 8, "thresholds": [f"{nth}0kB" for nth in range(1, 8)]}
     (eight, *_) = _commands(tmp_path, {"assign": ladder, "port": strict(8)})

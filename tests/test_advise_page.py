@@ -60,4 +60,4 @@ def test_disturbances_on_fewer_windows_say_that_their_intervals_are_wider(read: 
     )
     found = holds(cast(Any, judging))
     assert found.startswith("goals are not surely met with bursts")
-    assert ("run on 5 windows in place of 16, so that their intervals are wider" in found) is says
+    assert ("ran on 5 of the 16 windows, so that intervals are wider" in found) is says

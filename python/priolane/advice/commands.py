@@ -97,7 +97,7 @@ class _Made:
             taken = [one for one in tried if one.command is not None]
             if taken:
                 others = ", ".join(one.target for one in taken[1:])
-                return replace(taken[0], says=f"{taken[0].says}{f'; {others} take it, too' if others else ''}")
+                return replace(taken[0], says=f"{taken[0].says}{f'; {others} can have it, too' if others else ''}")
         return self.one(targets[0])
 
     def one(self, target: str, *options: str) -> ExportCommand:
@@ -128,8 +128,8 @@ _INTO = (
     "them by --dscp"
 )
 _SAYS = {
-    "sonic": "switches: tables; `--into config_db.json` writes only the difference to the switch's present ones, and "
-    "its notes have the lines of hosts with the code points that it takes: use those in place of the next ones",
+    "sonic": "switches: tables for an unused switch. With `--into config_db.json`, it writes only the difference to the "
+    "switch's present tables, and notes.txt has the commands for hosts: use those in place of the next ones",
     "eos": "switches",
     "nxos": "switches",
     "junos": "switches",
