@@ -13,7 +13,6 @@ from markdown_text import table
 
 import headlines
 import ledger
-from priolane.report.sentences.quantities import quantity_words
 from priolane.results.report import Source
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, tally, why
@@ -85,20 +84,8 @@ def _lead(says: str, claim: Mapping[str, Any]) -> str:
 
 def _compared(claim: Mapping[str, Any]) -> str:
     """The values of a claim as the subject of a sentence: `mean FCT with expresspass over that with top is`."""
-    items = claim["compared"] or claim["measured"]
-    sides = [item.get("sides", ()) for item in items]
-    quantities = {side["quantity"] for pair in sides for side in pair}
-    many = {len(pair) for pair in sides}
-    if len(quantities) != 1 or len(many) != 1:
-        return "the runs have"
-    words = quantity_words(quantities.pop())
-    if many != {2}:
-        return f"{words} is"
-    schemes = {tuple(side["scheme"] for side in pair) for pair in sides}
-    if len(schemes) > 1:
-        return f"{words} of one scheme over that of another is"
-    first, second = schemes.pop()
-    return f"{words} with {first} over that with {second} is"
+    words = headlines.compared(claim)
+    return f"{words} is" if words else "the runs have"
 
 
 def _allowed(claim: Mapping[str, Any]) -> str:

@@ -4,10 +4,12 @@ paper.toml of each paper names its headlines: a sentence, and the claim of a fig
 the table; tests/test_headlines.py compares it with the records.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from priolane.report.sentences.quantities import quantity_words
 from priolane.results.estimate import Estimate
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, why
@@ -16,7 +18,7 @@ from priolane.study.record import Record, results_version
 README = Path(__file__).parent.parent.parent / "study" / "README.md"
 BEGIN, END = "<!-- headlines: make ledger -->\n", "<!-- end of headlines -->\n"
 _VERSIONS = "../docs/results-versions.md"
-_COLUMNS = ("paper", "headline", "holds", "asks", "here", "why", "command")
+_COLUMNS = ("paper", "headline", "holds", "compared", "asks", "here", "why")
 _HOLDS = {
     Outcome.REPRODUCED: "yes",
     Outcome.UNDER_A_READING: "under another reading",
@@ -25,6 +27,9 @@ _HOLDS = {
     Outcome.UNDECIDED: "undecided",
     Outcome.FITTED: "fitted",
 }
+_HOLDING = (Outcome.REPRODUCED, Outcome.UNDER_A_READING)
+_FAILING = (Outcome.IMPOSSIBLE, Outcome.FAILS)
+_LEAD = re.compile(r"^\*\*Of \d+ headlines .*\*\*", re.MULTILINE)
 # Values of a claim that has more, such as one for each load, are shown by their ends.
 _MOST_VALUES = 2
 
@@ -37,8 +42,8 @@ def table(found: Sequence[Record]) -> str:
         for headline, claim in of_paper(paper, found):
             mark = " ¹" if f"{paper.id}/{headline['figure']}" in older else ""
             link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
-            asked, run = claim["asked"], f"`{command(paper, headline)}`"
-            cells = (paper.name, link, holds(claim), asked, here(claim) + mark, why(claim) or "–", run)
+            asked, measured = claim["asked"], here(claim) + mark
+            cells = (paper.name, link, holds(claim), compared(claim) or "–", asked, measured, why(claim) or "–")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     if older:
         lines += ["", f"¹ Recorded before results version {results_version()}, which [changes results]({_VERSIONS})."]
@@ -70,6 +75,24 @@ def _claim(record: Record | None, figure: str, says: str) -> Mapping[str, Any]:
     return found[0]
 
 
+def compared(claim: Mapping[str, Any]) -> str:
+    """The quantity that a claim is about: `mean FCT with expresspass over that with top`; empty if it has several."""
+    items = claim["compared"] or claim["measured"]
+    sides = [item.get("sides", ()) for item in items]
+    quantities = {side["quantity"] for pair in sides for side in pair}
+    many = {len(pair) for pair in sides}
+    if len(quantities) != 1 or len(many) != 1:
+        return ""
+    words = quantity_words(quantities.pop())
+    if many != {2}:
+        return words
+    schemes = {tuple(side["scheme"] for side in pair) for pair in sides}
+    if len(schemes) > 1:
+        return f"{words} of one scheme over that of another"
+    first, second = schemes.pop()
+    return f"{words} with {first} over that with {second}"
+
+
 def here(claim: Mapping[str, Any]) -> str:
     """The compared values with intervals: all, or the smallest and the largest."""
     items = [item for item in claim["compared"] or claim["measured"] if item["mean"] is not None]
@@ -80,8 +103,17 @@ def here(claim: Mapping[str, Any]) -> str:
     return f"{texts[ordered[0]]} to {texts[ordered[-1]]} ({len(texts)} values)"
 
 
+def lead(found: Sequence[Record]) -> str:
+    """The sentence that study/README.md begins with: how many headlines hold."""
+    outcomes = [outcome(claim) for paper in catalogue.papers() for _, claim in of_paper(paper, found)]
+    hold, fail = (sum(one in kinds for one in outcomes) for kinds in (_HOLDING, _FAILING))
+    open_ = len(outcomes) - hold - fail
+    return f"Of {len(outcomes)} headlines of five papers, {hold} hold here, {fail} do not, and {open_} are undecided."
+
+
 def readme(text: str, found: Sequence[Record]) -> str:
-    """study/README.md with the table between its two marks."""
+    """study/README.md with its first sentence, and the table between its two marks."""
+    text = _LEAD.sub(f"**{lead(found)}**", text, count=1)
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
