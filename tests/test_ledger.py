@@ -24,6 +24,7 @@ from priolane.study.record import READINGS, read_record, write_record
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import ledger
 import reading_ledger
+import versions_of_findings
 
 COMMAND = "priolane reproduce nos2/fig6 --quick"
 FIG6 = "papers/nos2/fig6/record.json"
@@ -38,6 +39,30 @@ def directory(results: Results, tmp_path: Path) -> Path:
 def test_the_counts_in_the_readme_follow_from_the_records() -> None:
     text = ledger.README.read_text(encoding="utf-8")
     assert text == ledger.readme(text, ledger.shipped()), "make ledger"
+
+
+def test_findings_of_older_records_say_so_and_no_others() -> None:
+    pages = list(versions_of_findings.pages(ledger.shipped()))
+    for path, text in pages:
+        assert path.read_text(encoding="utf-8") == text, f"{path}: make ledger"
+    older = {record.figure for record in ledger.shipped() if record.is_older}
+    said = {path.parent.relative_to(path.parents[2]).as_posix() for path, text in pages[:-1] if "\n*Recorded" in text}
+    assert said == {
+        figure for figure in older if (folders.folder(ledger.ROOT / "study", figure) / "finding.md").is_file()
+    }
+
+
+def test_a_finding_gets_the_line_once_and_loses_it(directory: Path) -> None:
+    (record,) = ledger.shipped(directory)
+    older = dataclasses.replace(record, results=record.results - 1)
+    text = "# Title\n\n**Answer.**\n\nMore.\n\nRest.\n"
+    marked = versions_of_findings.of_finding(text, older)
+    version = (
+        f"*Recorded with results version {older.results}: [what changed since](../../../../docs/results-versions.md).*"
+    )
+    assert marked == f"# Title\n\n**Answer.**\n\n{version}\n\nMore.\n\nRest.\n"
+    assert versions_of_findings.of_finding(marked, older) == marked
+    assert versions_of_findings.of_finding(marked, record) == text
 
 
 def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> None:

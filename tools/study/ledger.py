@@ -1,6 +1,6 @@
 """Counts the verdicts of the records in study/, and writes the sentence with the counts in README.md.
 
-`make ledger` writes it, and the headlines of the papers in study/README.md, after records have changed;
+`make ledger` writes it, the headlines of the papers in study/README.md, and the version of older records in findings;
 tests/test_ledger.py compares it with the records. The site makes its ledger of the same records
 (tools/site_pages/ledger_pages.py).
 """
@@ -15,6 +15,7 @@ from typing import Any
 import causes as causes_of_files
 import changed_claims
 import headlines
+import versions_of_findings
 from priolane.model import folders
 from priolane.results.cause import CauseKind
 from priolane.results.estimate import Estimate
@@ -226,6 +227,8 @@ def main() -> int:
     headlines.README.write_text(headlines.readme(headlines.README.read_text(encoding="utf-8"), found), encoding="utf-8")
     page = changed_claims.PAGE
     page.write_text(changed_claims.page(page.read_text(encoding="utf-8"), both_lists(found)), encoding="utf-8")
+    for path, text in versions_of_findings.pages(found):
+        path.write_text(text, encoding="utf-8")
     print(f"README.md: verdicts of {len(found)} figures; study/: headlines and changed claims")
     return 0
 

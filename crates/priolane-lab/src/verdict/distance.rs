@@ -102,7 +102,9 @@ impl Distance {
     /// Returns the least number of seeds at which the smaller p value is at most `level`.
     fn least(&self, level: f64) -> Option<u32> {
         let narrow = |n: u32| {
-            let then = Self { sample: self.sample.with_size(n), ..self.clone() };
+            // As many equal counts as seeds, then.
+            let least_p = if self.least_p > 0.0 { libm::exp2(-f64::from(n)) } else { 0.0 };
+            let then = Self { sample: self.sample.with_size(n), least_p, ..self.clone() };
             then.if_outside().min(then.if_inside()) <= level
         };
         let (mut few, mut enough) = (self.sample.n(), MAX_SEEDS as u32);
@@ -164,6 +166,9 @@ mod tests {
         let beyond = Distance::of(&none, Band::closed(0.1, 0.2)).unwrap();
         assert_eq!(beyond.if_inside(), 2.0 / 256.0);
         assert_eq!(Distance::of(&Estimate::of(&[0.0; 3], Nature::Events), Band::closed(0.1, 0.2)), None);
+        // 2^-11 is above the level, 2^-12 below it; beyond two ends, twice as much.
+        assert_eq!(below.seeds(0.0003), Some(SeedRange { low: 12, high: Some(12) }));
+        assert_eq!(beyond.seeds(0.0003), Some(SeedRange { low: 13, high: Some(13) }));
     }
 
     #[test]

@@ -102,10 +102,29 @@ fn thresholds_are_told_if_and_only_if_no_packet_is_marked() {
 }
 
 #[test]
+fn a_first_timeout_below_the_time_through_lossless_memory_is_told() {
+    // 2 MB take 1.6 ms at 10 Gbit/s, less the room that is reserved.
+    let tables = |rto: &str| {
+        format!(
+            "[scheme]\nnewreno.transport.initial_rto = \"{rto}\"\nnewreno.transport.min_rto = \"100us\"\n\
+             newreno.port.buffer = {{ dynamic = \"2MB\", alpha = 1 }}\n\
+             newreno.port.pfc = {{ classes = [0], xoff = \"11/100\", xon_below = \"3kB\", headroom = \"charged\" }}\n"
+        )
+    };
+    let found = TEN.of("newreno").findings(&tables("1ms"));
+    assert!(begins(&found, "transport.initial_rto"), "{found:?}");
+    assert!(
+        found.iter().any(|line| line.contains("the full memory of a switch, while its class is paused")),
+        "{found:?}"
+    );
+    assert!(!begins(&TEN.of("newreno").findings(&tables("2ms")), "transport.initial_rto"));
+}
+
+#[test]
 fn where_few_packets_fill_the_path_two_flows_of_hpcc_need_a_larger_increase() {
     let found = |fabric: Fabric| begins(&fabric.of("hpcc").findings(""), "transport.step");
-    // With three links of 1.8 us, 15 packets fill the path.
-    assert_eq!([TEN, TEN.far("1600ns"), TEN.far("1800ns")].map(found), [true, true, false]);
+    // A round trip of six links of 2.4 us is 18.4 us long: 14.95 packets. With 2.5 us they are 15.4.
+    assert_eq!([TEN, TEN.far("2400ns"), TEN.far("2500ns")].map(found), [true, true, false]);
     assert!(!found(HUNDRED));
 }
 
@@ -197,8 +216,8 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
     assert_found(&[
         (
             TEN.of("hpcc"),
-            "hpcc.port.buffer = { dynamic = \"100kB\", alpha = 1 }\nhpcc.port.pfc = { headroom_least = \"33kB\", xoff = \"9kB\" }",
-            "hpcc.port.buffer = { dynamic = \"101kB\", alpha = 1 }\nhpcc.port.pfc = { headroom_least = \"33kB\", xoff = \"9kB\" }",
+            "hpcc.port.buffer = { dynamic = \"100kB\", alpha = 1 }\nhpcc.port.pfc = { headroom_least = \"33kB\", xoff = \"9kB\" }\nhpcc.transport.step = \"1bdp\"",
+            "hpcc.port.buffer = { dynamic = \"101kB\", alpha = 1 }\nhpcc.port.pfc = { headroom_least = \"33kB\", xoff = \"9kB\" }\nhpcc.transport.step = \"1bdp\"",
             "port.buffer",
         ),
         (
@@ -248,7 +267,12 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
             "ledbat.port.buffer = { shared = \"20pkt\" }\nledbat.transport = { kind = \"timely\", t_low = \"34us\" }",
             "transport.t_low",
         ),
-        (TEN.of("hpcc"), "hpcc.transport.rtt = \"9us\"", "hpcc.transport.rtt = \"12us\"", "transport.rtt"),
+        (
+            TEN.of("hpcc"),
+            "hpcc.transport = { rtt = \"9us\", step = \"1bdp\" }",
+            "hpcc.transport = { rtt = \"12us\", step = \"1bdp\" }",
+            "transport.rtt",
+        ),
         // 10.2 packets fill the path.
         (
             TEN.of("hpcc"),
@@ -353,7 +377,12 @@ fn receivers_tokens_targets_and_queues_that_may_be_meant_are_told_and_those_that
             "aequitas.admit.targets = [\"12us\", \"25us\"]",
             "admit.targets",
         ),
-        (TEN.of("hpcc"), "hpcc.port.pfc.xoff = \"1500B\"", "hpcc.port.pfc.xoff = \"5kB\"", "port.pfc.xoff"),
+        (
+            TEN.of("hpcc"),
+            "hpcc.port.pfc.xoff = \"1500B\"\nhpcc.transport.step = \"1bdp\"",
+            "hpcc.port.pfc.xoff = \"5kB\"\nhpcc.transport.step = \"1bdp\"",
+            "port.pfc.xoff",
+        ),
         (
             HUNDRED,
             "dctcp.nic = { queue = \"fifo\", limit = \"650pkt\", ecn = { per = \"port\", at = { \"100Gbps\" = \"650pkt\" } } }",

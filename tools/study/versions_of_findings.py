@@ -1,0 +1,48 @@
+"""Writes into the pages of findings which of them an older version of results recorded: `make ledger`.
+
+A finding has one line below its answer, and docs/ours.md one that names its figures.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from priolane.model import folders
+from priolane.study.record import Record, results_version
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = ROOT / "docs" / "ours.md"
+_STUDY = ROOT / "study"
+_VERSIONS = "results-versions.md"
+_LINE = re.compile(r"^\*Recorded (?:with|before) results version .*\*\n\n", re.MULTILINE)
+
+
+def of_finding(text: str, record: Record) -> str:
+    """The text of a finding with the version of its record, if that is an older one."""
+    up = "../" * len(folders.folder(_STUDY, record.figure).relative_to(ROOT).parts)
+    changed = f"[what changed since]({up}docs/{_VERSIONS})"
+    return _with_line(text, f"*Recorded with results version {record.results}: {changed}.*" if record.is_older else "")
+
+
+def of_ours(text: str, found: Sequence[Record]) -> str:
+    """The text of docs/ours.md with the names of its figures that an older version of results recorded."""
+    own = [record for record in found if record.figure.startswith(f"{folders.OURS}/")]
+    older = [record.figure.partition("/")[2] for record in own if record.is_older]
+    names = ", ".join(f"`{name}`" for name in older)
+    line = f"*Recorded before results version {results_version()} ([what changed]({_VERSIONS})): {names}.*"
+    return _with_line(text, line if older else "")
+
+
+def _with_line(text: str, line: str) -> str:
+    """The text with a line below its first paragraph in place of the one that it has."""
+    title, lead, rest = _LINE.sub("", text, count=1).split("\n\n", 2)
+    return "\n\n".join([title, lead, *([line] if line else []), rest])
+
+
+def pages(found: Sequence[Record]) -> Iterator[tuple[Path, str]]:
+    """The pages and the texts that they should have."""
+    for record in found:
+        path = folders.folder(_STUDY, record.figure) / "finding.md"
+        if path.is_file():
+            yield path, of_finding(path.read_text(encoding="utf-8"), record)
+    yield OURS, of_ours(OURS.read_text(encoding="utf-8"), found)
