@@ -36,7 +36,7 @@ const LEAST_TARGET: f64 = 0.05;
 
 /// Below these packets in a bandwidth-delay product and this W_AI, as a part of it, two flows do not come to share a link
 /// (measured; docs/assumptions.md#hpcc-rtt).
-const FEW_PACKETS: f64 = 15.0;
+const FEW_PACKETS: f64 = 16.0;
 const SMALL_STEP: f64 = 0.0025;
 
 /// Parameters of HPCC.
