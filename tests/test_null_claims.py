@@ -7,7 +7,21 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-from null_claims import TRIALS, UNFIT, Swap, changes, most_false, numbers, swapped, swaps, trials
+from null_claims import (
+    MOST_HOPS,
+    TRIALS,
+    UNFIT,
+    Swap,
+    changes,
+    changes_more,
+    most_false,
+    numbers,
+    run_swaps,
+    shipped,
+    swapped,
+    swaps,
+    trials,
+)
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,6 +59,13 @@ def test_what_changes_is_counted_among_decided_verdicts() -> None:
     assert changes(before | {("s", "5"): "reproduced"}, after | {("s", "5"): UNFIT}) == (4, 2, 1)
 
 
+def test_swapped_hosts_may_change_as_much_as_other_seeds_do() -> None:
+    # By the hypergeometric distribution, 6 of 92 against 7 of 99 has p = 0.67, 20 of 92 against 7 of 99 p = 0.003.
+    assert not changes_more((92, 6, 0), (99, 7, 0))
+    assert changes_more((92, 20, 0), (99, 7, 0))
+    assert not changes_more((92, 4, 0), (99, 0, 0))
+
+
 def test_a_host_number_decides_no_claim_of_a_few_trials() -> None:
     # At 5 %, two false verdicts of four have a probability of 1.4 %.
     assert trials(TRIALS / "two_tenants.toml", 4)["undecided"] >= 3
@@ -57,6 +78,11 @@ def test_swapped_hosts_turn_no_verdict_of_a_figure_round() -> None:
         decided, _, turned = changes(found.plain, other)
         assert decided > 0
         assert turned == 0
+
+
+@pytest.mark.soak
+def test_swapped_hosts_change_no_more_verdicts_of_the_figures_than_other_seeds() -> None:
+    assert run_swaps(shipped(), 20, MOST_HOPS) == 0
 
 
 @pytest.mark.soak

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from null_claims import cpu_minutes
 from priolane.execution.grid import run_grid
 from priolane.execution.settings import Settings
 from priolane.model.experiment import Options
@@ -267,6 +268,7 @@ def main() -> int:
         found.append(one)
         low, high = one.shares.min(), one.shares.max()
         print(f"{cell}: correlation {one.correlation:+.3f}, p {one.p:.3f}, values {low:.3f} to {high:.3f}", flush=True)
+    print(f"{cpu_minutes():.1f} minutes of processor time")
     wrong = rejected(found)
     for one in wrong:
         print(f"finds something: {one.cell} (p {one.p:.2g})")

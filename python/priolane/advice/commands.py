@@ -128,8 +128,8 @@ _INTO = (
     "them by --dscp"
 )
 _SAYS = {
-    "sonic": "switches: tables for an unused switch. With `--into config_db.json`, it writes only the difference to the "
-    "switch's present tables, and notes.txt has the commands for hosts: use those in place of the next ones",
+    "sonic": "switches: tables for an unused switch. With `--into config_db.json`, it writes only the difference to "
+    "the switch's present tables, and notes.txt has the commands for hosts: use those in place of the next ones",
     "eos": "switches",
     "nxos": "switches",
     "junos": "switches",

@@ -147,7 +147,8 @@ def holds(judging: Judging) -> str:
     says = f"goals are {'; '.join(clauses)}"
     if not sorts[_Held.UNSURE] or judging.disturbed >= judging.windows:
         return says
-    return (        f"{says}. Each ran on {judging.disturbed} of the {judging.windows} windows, so that intervals are wider than "
+    return (
+        f"{says}. Each ran on {judging.disturbed} of the {judging.windows} windows, so that intervals are wider than "
         "those above: a goal may hold there without being shown to"
     )
 

@@ -85,9 +85,10 @@ def _told(point: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _overloaded(loads: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning if a link is offered more than it carries; else nothing."""
-    tiers = [(tier["busiest"], tier["tier"]) for point in loads for tier in point["tiers"]]
-    most, tier = max(tiers, default=(0.0, ""))
-    if most <= 1.0:
+    tiers = [(tier["busiest"], tier["tier"], tier["mean"]) for point in loads for tier in point["tiers"]]
+    most, tier, mean = max(tiers, default=(0.0, "", 0.0))
+    # Another warning says that there is no steady state where the mean of all links is above their capacity.
+    if most <= 1.0 or mean >= 1.0:
         return []
     where = f"in the first seed, the busiest link of `{tier}` is offered {short(most)} times its capacity in the window"
     return [f"{where}. That can be chance: `run` says whether the runs are steady"]
