@@ -11,6 +11,7 @@ import pytest
 import factories
 from fake_core import FakeCore
 from priolane import _core
+from priolane._core import InputError
 from priolane.cli import main
 from priolane.execution.grid import run_grid
 from priolane.execution.session import run
@@ -19,6 +20,7 @@ from priolane.model.experiment import Options
 from priolane.report.write import write_report
 from priolane.results.report import Report, Source, Verdict, error_bound
 from priolane.results.results import earlier_looks, load
+from priolane.study.record import write_record
 
 # Two tenants that nothing tells apart send to one host, and a claim says that one of them is faster.
 TENANTS = """
@@ -140,6 +142,11 @@ def test_the_command_of_a_page_gives_its_verdicts_or_the_page_says_that_looks_we
     fresh = again(words, "unplanned again")
     assert (fresh.looks[fresh.look].share, round(unplanned.looks[unplanned.look].share, 9)) == (0.8, 0.16)
     assert f"{spent} the claims with 4 % instead of 0.8 %" in page
+    # A record has the verdicts of its command.
+    with pytest.raises(InputError, match=r"judged before without a plan.*-o DIR --looks 2"):
+        write_record(tenants.parent, "nos2/fig6", [load(out)], "priolane reproduce nos2/fig6 --seeds 3")
+    planned_results = load(tenants.parent / "planned")
+    assert write_record(tenants.parent, "nos2/fig6", [planned_results], "priolane reproduce nos2/fig6").is_file()
 
 
 def test_a_report_that_cannot_be_read_is_one_look(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from priolane import _core
 from priolane._core import InputError
 from priolane.model.folders import STUDY, folder
 from priolane.results.estimate import Estimate
-from priolane.results.report import Claim, MeasuredQuantity, Source, Standing, Verdict, tally_text
+from priolane.results.report import Claim, MeasuredQuantity, Report, Source, Standing, Verdict, tally_text
 from priolane.results.results import Results
 from priolane.storage.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
 from priolane.study.outcomes import standing
@@ -92,8 +92,11 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
     """Writes the record of a figure (`nos2/fig6`) into its folder of the study in `directory` and returns its path.
 
     Several grids are those of readings. `command` is what made it, without places on this machine. Raises
-    `WriteError` if the file cannot be written.
+    `InputError` if verdicts are stricter than those of the command in an empty directory, and `WriteError` if the file
+    cannot be written.
     """
+    for results in grids:
+        _require_verdicts_of_command(results)
     content = {
         "figure": figure,
         "title": grids[0].report.title,
@@ -154,6 +157,21 @@ def results_version() -> int:
     return int(found[1])
 
 
+def _require_verdicts_of_command(results: Results) -> None:
+    """Raises `InputError` if earlier looks left this one less of the error probability than its command gives."""
+    report = results.report
+    share = report.looks[report.look].share
+    if share < _core.first_share(_looks(report)) - 1e-9:
+        raise InputError(
+            f"{results.directory}: its claims were judged before without a plan, so verdicts are stricter than those "
+            f"of the command; record into an empty directory with -o DIR --looks {_looks(report)}"
+        )
+
+
+def _looks(report: Report) -> int:
+    return max(report.planned_looks, len(report.looks))
+
+
 def _grid(results: Results, as_json: Callable[[Claim], dict[str, Any]]) -> dict[str, Any]:
     report, options = results.report, results.options
     leading = next((reading.name for reading in results.readings if reading.leads), None)
@@ -161,7 +179,7 @@ def _grid(results: Results, as_json: Callable[[Claim], dict[str, Any]]) -> dict[
         "reading": options.reading or leading,
         "size": options.size,
         "seeds": list(report.seeds),
-        "looks": max(report.planned_looks, len(report.looks)),
+        "looks": _looks(report),
         "runs": len(results.runs),
         "digest": report.digest,
         "claims": [as_json(claim) for claim in report.claims],
