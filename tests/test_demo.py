@@ -89,6 +89,8 @@ def test_the_list_counts_the_claims_as_the_run_does(demo: tuple[Path, str]) -> N
     paper, ours = "6 reproduced, 2 impossible as printed", "1 holds"
     assert f" Paper: {paper}. Ours: {ours}." in demo[1]
     assert f"9 claims: {paper}; ours: {ours} (default, 2 seeds)" in run("reproduce", "--list", "nos2/fig1")
+    page = (demo[0] / "runs" / "demo" / "report.html").read_text(encoding="utf-8")
+    assert f"one of 9 claims: {paper}; ours: {ours}" in page[: page.index("</header>")]
 
 
 def test_the_step_after_the_demo_decides_every_claim(demo: tuple[Path, str]) -> None:

@@ -121,7 +121,7 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     page = write_report(results).read_text(encoding="utf-8")
     text = " ".join(" ".join(structure(page).text).split())
     # The paper's and ours are counted apart: the one claim of ours is undecided.
-    assert "one of 5 claims: 2 reproduced, 1 undecided, 1 contradicted; 1 undecided" in text
+    assert "one of 5 claims: 2 reproduced, 1 undecided, 1 contradicted; ours: 1 undecided" in text
     assert (
         "Means over 2 seeds, geometric for quantities above 0; whiskers show 95 % intervals, where these fit the panel."
         in text

@@ -14,7 +14,7 @@ from priolane.report.sentences import finding, headline, is_measured, verdict_te
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import Detail, estimate_text, range_text
 from priolane.report.templates import badge_of, coded
-from priolane.results.report import Claim, Report, tally_texts
+from priolane.results.report import Claim, Report, Source, tally_texts
 from priolane.results.results import Results
 from priolane.study.recorded import Recorded
 
@@ -110,7 +110,9 @@ def _count(report: Report, lead: Claim, kept: Recorded) -> str:
     parts = [f"recorded: {recorded}"] if recorded else []
     claims = len(report.claims)
     if claims > 1:
-        counts = "; ".join(text for _, text in tally_texts(report))
+        counted = tally_texts(report)
+        owned = len(counted) > 1
+        counts = "; ".join(f"ours: {text}" if owned and source is Source.OURS else text for source, text in counted)
         parts.append(f"one of {claims} claims: {counts}")
     return "; ".join(parts)
 
