@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 from itertools import combinations, permutations
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,13 +13,14 @@ import pytest
 
 from advise_files import made_list, steady
 from priolane.advice.bounds import Bound, alone, by_links
-from priolane.advice.fabric import Fabric
+from priolane.advice.fabric import Fabric, read_fabric
 from priolane.advice.flow_list import FlowList
 from priolane.advice.goals import read_goals
 
 RATE_BPS = 8e9
 """A byte takes a nanosecond."""
-FABRIC = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, classes={"small": {"to": "20kB"}, "bulk": {"above": "20kB"}}))
+CLASSES = {"small": {"to": "20kB"}, "bulk": {"above": "20kB"}}
+FABRIC = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=RATE_BPS, classes=CLASSES))
 Job = tuple[int, int, int]
 """Start, transmission time and instant from which it is late, in nanoseconds."""
 
@@ -166,6 +168,30 @@ def test_a_proof_has_its_numbers() -> None:
     assert not _proofs(flows, "p99.small < 99us")
 
 
+def test_a_proof_counts_each_host_as_the_fastest_one() -> None:
+    flows = made_list([0] * 100, [1000] * 100, src=np.arange(100.0), dst=np.full(100, 200.0))
+    (goal,), _ = read_goals(["p99.small < 50us"])
+    mixed = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=1.5 * RATE_BPS, classes=CLASSES))
+    (found,) = by_links([goal], flows, mixed)
+    assert found.proof.endswith(
+        "at least 25 (25.0 %) end after 50.0 us, where 1.00 % may, even if nothing else used "
+        "the links of hosts that receive, at most 12.0 Gbit/s"
+    )
+    fast = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=10 * RATE_BPS, classes=CLASSES))
+    assert not by_links([goal], flows, fast)
+
+
+def test_hosts_of_a_fabric_may_have_links_of_two_rates(tmp_path: Path) -> None:
+    links = ["link,h0,s0,100Gbps,1us", "link,h1,s0,10Gbps,1us", "link,h2,s0,10Gbps,1us"]
+    nodes = ["node,s0,switch", *(f"node,h{host},host" for host in range(3))]
+    (tmp_path / "net.csv").write_text("\n".join([*nodes, *links, ""]), encoding="utf-8")
+    head = 'topology = { kind = "file", path = "net.csv" }'
+    text = f'{head}\n[switch]\nbuffer = { dynamic = "16MB", alpha = 1 }\nqueues = 2\n'
+    (tmp_path / "fabric.toml").write_text(text, encoding="utf-8")
+    fabric = read_fabric(tmp_path / "fabric.toml")
+    assert (fabric.host_rate, fabric.fastest_host) == (10e9, 100e9)
+
+
 def test_flows_that_wait_for_others_are_not_taken_to_start_together() -> None:
     # Each waits for the one before: they meet nowhere, and each takes as long as alone.
     after = ["", *(str(nth) for nth in range(99))]
@@ -178,7 +204,7 @@ def test_flows_that_wait_for_others_are_not_taken_to_start_together() -> None:
 def test_relative_goals_those_of_coflows_and_slowdowns_are_left_to_runs() -> None:
     flows = made_list([0.0] * 100, [1000] * 100)
     assert not _proofs(flows, "p99.small < 1.01x best", "cct.all < 1ns", "slowdown_p99.all < 1.01")
-    without = cast(Fabric, SimpleNamespace(host_rate=None, classes={}))
+    without = cast(Fabric, SimpleNamespace(host_rate=None, fastest_host=None, classes={}))
     assert by_links(read_goals(["p99.all < 1ns"])[0], flows, without) == ()
 
 

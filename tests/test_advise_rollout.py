@@ -20,7 +20,7 @@ from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.changed_hosts import racks_of, read_hosts
 from priolane.advice.changes import Today
-from priolane.advice.rollout import obstacle
+from priolane.advice.rollout import obstacle, unsorted
 
 pytestmark = pytest.mark.xdist_group("advise_rollout")
 
@@ -89,6 +89,15 @@ def test_the_table_and_the_page_have_each_step(found: dict[str, dict[str, Any]])
     assert "While hosts are changed" in page
     for text in ("10 % (1 of 4)", "50 % (2 of 4)", "100 % (4 of 4)"):
         assert text in page
+
+
+def test_hosts_that_sort_flows_take_them_in_turn_beside_another_transport() -> None:
+    sorting = {"kind": "mlfq", "levels": 2, "thresholds": ["20kB"]}
+    rows = {"base": "dctcp", "port": {"kind": "strict", "queues": 2}, "host": sorting}
+    chosen = Candidate("sorted", "f", "", rows, 2)
+    assert unsorted(chosen).rows == {**rows, "host": {"kind": "round_robin"}}
+    plain = Candidate("plain", "f", "", {"base": "dctcp"}, 1)
+    assert unsorted(plain) is plain
 
 
 @pytest.mark.parametrize("text", ["", "rack9", "12", "3-1", "0-12", "-1", "rack", "٣", "0,,1", "x"])

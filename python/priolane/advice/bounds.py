@@ -61,7 +61,8 @@ class _Work:
 
 def by_links(goals: Sequence[Goal], flows: FlowList, fabric: Fabric) -> tuple[Bound, ...]:
     """The absolute goals that the links of hosts exclude, with the strongest proof of each."""
-    rate = fabric.host_rate
+    # What holds at this rate holds at a lower one.
+    rate = fabric.fastest_host
     if rate is None:
         return ()
     found = []
@@ -71,7 +72,8 @@ def by_links(goals: Sequence[Goal], flows: FlowList, fabric: Fabric) -> tuple[Bo
         for end, does in _ENDS:
             proof = _proof(goal, flows, fabric, end)
             if proof is not None:
-                link = f"the links of hosts that {does}, {format_value(rate * 1e-9, 'Gbit/s')}"
+                at_most = "" if rate == fabric.host_rate else "at most "
+                link = f"the links of hosts that {does}, {at_most}{format_value(rate * 1e-9, 'Gbit/s')}"
                 found.append(Bound(goal, f"{proof}, even if nothing else used {link}"))
                 break
     return tuple(found)
@@ -97,7 +99,7 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
     if quantity.is_of_deadlines:
         chosen &= np.isfinite(flows.columns["deadline_ns"])
         allowed = (flows.columns["deadline_ns"] - flows.at_ns) * _NS
-    payload = 8 * flows.sizes / float(fabric.host_rate or math.inf)
+    payload = 8 * flows.sizes / float(fabric.fastest_host or math.inf)
     # Flows that wait are alone at hosts of their own.
     host = np.where(flows.waiting, -1 - np.arange(len(flows)), flows.columns[end])
     work = _Work(host[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])

@@ -102,6 +102,11 @@ class Fabric:
         """The rate of the slowest host's link in bit/s; `None` if the topology is not right."""
         return self.derived.host_rate
 
+    @property
+    def fastest_host(self) -> float | None:
+        """The rate of the fastest host's link in bit/s; `None` if the topology is not right."""
+        return self.derived.fastest_host
+
     def pulls(self, rows: Mapping[str, Any]) -> bool:
         """Whether hosts send a packet of each flow in turn, where a scheme's own host queue is a FIFO."""
         return (

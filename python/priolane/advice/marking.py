@@ -17,12 +17,13 @@ _SCHEME = "dctcp"
 
 @dataclass(frozen=True)
 class Derived:
-    """`marking` is `{ per, at }` of DCTCP's ports at the rates of links, empty without ECN; `host_rate` is that of the
-    slowest host's link in bit/s. Both are missing if the tables are not right: the check of the first experiment says
-    so, with its remedy."""
+    """`marking` is `{ per, at }` of DCTCP's ports at the rates of links, empty without ECN; `host_rate` and
+    `fastest_host` are the rates of the slowest and the fastest host's link in bit/s. All are missing if the tables are
+    not right: the check of the first experiment says so, with its remedy."""
 
     marking: Mapping[str, Any] = field(default_factory=dict)
     host_rate: float | None = None
+    fastest_host: float | None = None
 
 
 def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
@@ -42,12 +43,12 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
         network = network_of(experiment)
     except InputError:
         return Derived()
-    rate = float(min(network["host_rates"]))
+    slowest, fastest = (float(rate(network["host_rates"])) for rate in (min, max))
     if ecn is None:
-        return Derived(host_rate=rate)
+        return Derived(host_rate=slowest, fastest_host=fastest)
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
     of_links = {name: _of_links(found[name], links) for name in LIMITS if name in found}
-    return Derived({**found, **of_links}, rate)
+    return Derived({**found, **of_links}, slowest, fastest)
 
 
 LIMITS = ("at", "full")

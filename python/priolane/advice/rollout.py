@@ -87,18 +87,27 @@ def roll_out(
     """
     hosts = context.changed
     transport = _todays_transport(context, windows)
+    runs = unsorted(chosen)
     found = []
     for part in PARTS:
         changed = hosts[: max(1, round(part * len(hosts) / 100))]
         step = RolloutStep(part, len(changed), len(hosts))
         try:
-            experiment = _experiment(context, chosen, transport, _by_side(context.flows, changed), part, windows)
+            experiment = _experiment(context, runs, transport, _by_side(context.flows, changed), part, windows)
             out = context.request.out / "runs" / f"rollout_{part}"
-            sides = _read(context, experiment.run(out, [chosen.name], context.request.how), windows)
+            sides = _read(context, experiment.run(out, [runs.name], context.request.how), windows)
             found.append(replace(step, outcomes=_outcomes(context, sides, judged), hops=sides.hops))
         except (InputError, RunFailed) as error:
-            found.append(replace(step, refused=str(error).splitlines()[0]))
+            # Without the file of the step and the place in it.
+            found.append(replace(step, refused=str(error).splitlines()[0].rpartition(": ")[2]))
     return tuple(found)
+
+
+def unsorted(chosen: Candidate) -> Candidate:
+    """The candidate as steps run it: hosts that sort the flows of one transport take them in turn beside another."""
+    if merged(chosen.rows)["host"]["kind"] in PLAIN_HOSTS:
+        return chosen
+    return replace(chosen, rows={**chosen.rows, "host": {"kind": "round_robin"}})
 
 
 def _experiment(

@@ -46,7 +46,7 @@ def before_runs(context: AdviceContext) -> Insufficient | None:
             f"1 packet in {sampled} of {flows.path} was seen: most small flows are missing, and sizes are estimates",
             "Record some minutes without sampling, or state sizes and a load: --sizes NAME --load PART",
         )
-    rate = context.fabric.host_rate
+    rate = context.fabric.fastest_host
     if rate is None:
         return None
     alone_s = max(_largest_of(context, goal) for goal in context.goals) * 8 / rate

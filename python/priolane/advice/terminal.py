@@ -10,7 +10,7 @@ from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.feasible import requires
 from priolane.advice.ladders import why_these
 from priolane.advice.outcomes import Outcome, Verdict
-from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep
+from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep, unsorted
 from priolane.advice.sensitivity import Finding
 from priolane.advice.spending import GRID_SEEDS
 
@@ -201,7 +201,10 @@ def _outcome(outcome: Outcome) -> str:
 
 def rollout_columns(advice: Advice) -> list[str]:
     """The head of the steps of a rollout."""
-    return ["hosts changed", *(f"{goal.text}, {side}" for goal in advice.goals for side in (CHANGED, UNCHANGED))]
+    chosen = None if advice.judging is None else advice.judging.chosen.candidate
+    sorts = chosen is not None and unsorted(chosen) is not chosen
+    hosts = "hosts changed; they send round robin" if sorts else "hosts changed"
+    return [hosts, *(f"{goal.text}, {side}" for goal in advice.goals for side in (CHANGED, UNCHANGED))]
 
 
 def rollout_rows(advice: Advice, judging: Judging) -> list[list[str]]:

@@ -221,7 +221,7 @@ fn what_an_experiment_is_called_and_where_it_is_from_change_no_id() {
 
 #[test]
 fn every_value_of_an_experiment_changes_its_ids() {
-    let path = root().join("experiments/recipes/first.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixture/plain.toml");
     let base = sized(&path, Size::Default).runs[0].id.clone();
     let mut seen = BTreeSet::from([base]);
     for (key, value) in [
