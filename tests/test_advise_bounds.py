@@ -185,8 +185,8 @@ def test_hosts_of_a_fabric_may_have_links_of_two_rates(tmp_path: Path) -> None:
     links = ["link,h0,s0,100Gbps,1us", "link,h1,s0,10Gbps,1us", "link,h2,s0,10Gbps,1us"]
     nodes = ["node,s0,switch", *(f"node,h{host},host" for host in range(3))]
     (tmp_path / "net.csv").write_text("\n".join([*nodes, *links, ""]), encoding="utf-8")
-    head = 'topology = { kind = "file", path = "net.csv" }'
-    text = f'{head}\n[switch]\nbuffer = { dynamic = "16MB", alpha = 1 }\nqueues = 2\n'
+    topology = 'topology = { kind = "file", path = "net.csv" }'
+    text = topology + '\n[switch]\nbuffer = { dynamic = "16MB", alpha = 1 }\nqueues = 2\n'
     (tmp_path / "fabric.toml").write_text(text, encoding="utf-8")
     fabric = read_fabric(tmp_path / "fabric.toml")
     assert (fabric.host_rate, fabric.fastest_host) == (10e9, 100e9)

@@ -118,6 +118,15 @@ def test_columns_that_are_not_used_are_named(
     assert any(f"column `{column}`" in line for line in flows.unused) is is_named
 
 
+def test_columns_that_no_flow_list_has_are_named_with_the_nearest_that_it_has(tmp_path: Path) -> None:
+    rows = [(nth * 100, 0, 1, 1000, 5, 1) for nth in range(90)]
+    found = read_flows(write_flows(tmp_path, rows, "start_ns,src,dst,bytes,deadline,prio")).unused
+    assert [line.partition(": ")[2] for line in found] == [
+        "column 'deadline' is not used, as no flow list has it; did you mean `deadline_ns`?",
+        "column 'prio' is not used, as no flow list has it",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [("", "line 3: `group` is no name"), ("a b", "line 3: `group` is no name. Use letters, digits, _ and -")],

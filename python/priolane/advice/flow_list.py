@@ -3,11 +3,12 @@
 The simulated lists are written from it, one for each group, whole or with starts closer together.
 """
 
+import difflib
 import io
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +41,7 @@ GROUP = "all"
 """The group of flows where none is named."""
 _LABEL = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MOST_GROUPS = 16
+_LONGEST_SHOWN = 40
 _FEWEST = 60
 _NS = 1e-9
 
@@ -248,6 +250,7 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     after = tuple(text or "" for text in table["after"].to_pylist()) if "after" in table else ()
     at_ns = _starts(path, columns, after)
     unused = [f"{path}: column `{name}`: {why}" for name, why in _UNUSED.items() if _states(table.get(name))]
+    unused += [f"{path}: {text}" for text in _unknown(table)]
     crossing = _crossing(after, group_of)
     if crossing:
         unused.append(f"{path}: {crossing} flows that wait for flows of another group start by themselves")
@@ -282,6 +285,17 @@ def _table(path: Path, source: IO[bytes]) -> dict[str, pa.ChunkedArray]:
         reason = str(error).splitlines()[0]
         raise InputError(f"{path}: this is not a CSV file ({reason}). {how_to_import(path)}") from None
     return {str(name).strip(): read.column(place) for place, name in enumerate(read.column_names)}
+
+
+def _unknown(table: Mapping[str, pa.ChunkedArray]) -> Iterator[str]:
+    """A sentence for each column that no flow list has."""
+    known = (*_NUMBERS, *_TEXTS, *_UNUSED)
+    for name in table:
+        if name in known:
+            continue
+        near = difflib.get_close_matches(name, [one for one in known if one not in table], 1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        yield f"column {name[:_LONGEST_SHOWN]!r} is not used, as no flow list has it{hint}"
 
 
 def _states(column: pa.ChunkedArray | None) -> bool:
