@@ -108,6 +108,23 @@ def test_the_same_command_runs_nothing_again_and_answers_the_same(
     assert f"next   priolane export sonic {answered}/out/experiment.toml --scheme size2_class" in shown
 
 
+def test_the_page_compares_with_today_before_it_configures_and_folds_the_rest(answered: Path) -> None:
+    page = (answered / "out" / "advice.html").read_text(encoding="utf-8")
+    places = [
+        page.index(f"{before}{heading}")
+        for before, heading in [
+            ("<h2>", "Today against the others"),
+            ("<h2>", "What to configure"),
+            ("<summary>", "If things are not as recorded"),
+            ("<summary>", "Assumed, as it was not stated"),
+            ("<summary>", "Ended in the race"),
+            ("<summary>", "Cannot be deployed here"),
+        ]
+    ]
+    assert places == sorted(places)
+    assert page.count("<details>") == page.count("</details>") == 5
+
+
 def test_the_page_is_whole_and_has_the_script_of_figures_only(answered: Path) -> None:
     page = (answered / "out" / "advice.html").read_text(encoding="utf-8")
     assert page.count("<script") == page.count("<script>") == 1
