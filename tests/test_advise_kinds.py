@@ -254,3 +254,10 @@ def test_measured_values_are_compared_with_the_simulation_of_today(
         ("fct.small", 1e-9, False),
     ]
     assert all(1e-6 < one["predicted"] < 1 for one in found["measured"])
+    assert found["uncertain"][0] == "2 of 2 measured values are not what is predicted for today"
+    # Half of the flows take less than the predicted median, by definition.
+    median = next(one["predicted"] for one in found["measured"] if one["metric"] == "fct_p50.bulk")
+    measured.write_text(f"metric,value\np50.bulk,{median}s\n", encoding="utf-8")
+    agreeing = _answer(folder, capsys, "--check", str(measured), *asked("p99.small < 20ms"))
+    assert [one["agrees"] for one in agreeing["measured"]] == [True]
+    assert not any("measured values" in line for line in agreeing["uncertain"])

@@ -15,7 +15,7 @@ from priolane.advice.commands import ExportCommand, commands
 from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
 from priolane.advice.configured_switch import is_configuration
 from priolane.advice.connections import notes
-from priolane.advice.doubts import of_list, of_runs
+from priolane.advice.doubts import of_check, of_list, of_runs
 from priolane.advice.exportable import keep_exportable
 from priolane.advice.feasible import Feasibility, feasible
 from priolane.advice.goals import Goal
@@ -118,7 +118,7 @@ def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
         today=context.today,
         directory=context.request.out,
         assumed=context.fabric.assumed,
-        **{"doubts": tuple(of_list(context)), **found},
+        **{**found, "doubts": (*of_check(found.get("measured", ())), *found.get("doubts", of_list(context)))},
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from priolane.advice.answer import JudgedCandidate, timeout_warnings
 from priolane.advice.flow_list import EXPERIMENT, FlowList
 from priolane.advice.goals import Goal
+from priolane.advice.measured import Measurement
 from priolane.advice.recording import read_recording, sampling_of
 from priolane.advice.request import AdviceContext
 
@@ -43,6 +44,12 @@ def of_list(context: AdviceContext) -> list[str]:
     """The doubts about an answer whatever runs show: the way in which it was recorded, and last that it was cut."""
     cut = [] if context.cut is None else [context.cut]
     return [*find_doubts(context.flows, context.request.sampling), *cut]
+
+
+def of_check(measured: Sequence[Measurement]) -> list[str]:
+    """The doubt that the network of today is not what is simulated, which touches every number."""
+    off = sum(not one.agrees for one in measured)
+    return [f"{off} of {len(measured)} measured values are not what is predicted for today"] if off else []
 
 
 def of_runs(best: JudgedCandidate, goals: Sequence[Goal], load: float) -> list[str]:

@@ -232,9 +232,6 @@ def explanation(advice: Advice) -> Iterator[str]:
 
 def checked(advice: Advice) -> Iterator[str]:
     """The measured values beside those of the simulation of today's network."""
-    off = sum(not one.agrees for one in advice.measured)
-    if off:
-        yield f"uncertain: {off} of {len(advice.measured)} measured values are not what is predicted for today"
     yield from (f"measured: {one}" for one in advice.measured)
 
 
