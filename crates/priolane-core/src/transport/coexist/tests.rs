@@ -1,3 +1,5 @@
+mod calls;
+
 use super::*;
 use crate::assign::DemotionThresholds;
 use crate::host::SchedulerKind;

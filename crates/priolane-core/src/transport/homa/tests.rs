@@ -209,3 +209,10 @@ fn a_grant_for_a_message_that_was_aborted_ends_it_at_the_receiver() {
 fn packets_below_the_highest_arrived_are_counted_as_reordered() {
     host(1, 1).assert_counts_reordered(|n| data(0, 0, n, 20));
 }
+
+#[test]
+fn payload_that_comes_again_is_a_duplicate_and_a_sign_of_life_is_not() {
+    let busy =
+        ControlMessage { message_type: MessageType::Busy, size: 3 * 1_460, ..ControlMessage::default() };
+    host(1, 1).assert_counts_duplicates(|n| data(0, 0, n, 3), &[bench::packet(0, (0, 1), 0, busy)]);
+}

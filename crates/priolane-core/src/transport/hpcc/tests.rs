@@ -79,6 +79,19 @@ fn one_update_of_the_window_by_hand() {
 }
 
 #[test]
+fn of_two_hops_that_are_equally_busy_the_first_gives_the_time() {
+    // Algorithm 1, line 6: a hop is taken if u' > u. Both links have u = 0.5 without a queue, measured over 5 us and over 10 us.
+    for (hops, u) in [([5, 10], 0.75), ([10, 5], 0.5)] {
+        let mut flow = hpcc();
+        ack(&mut flow, 0, 0, &[at(0, 0, 0), at(0, 0, 0)]);
+        let seen = hops.map(|us| at(us, 0, us * 5_000));
+        ack(&mut flow, 1_000, 1_000, &seen);
+        // U = (1 - tau/T) x 1 + tau/T x 0.5 with T of 10 us.
+        close(flow.utilization(), u);
+    }
+}
+
+#[test]
 fn each_class_has_a_target_of_its_own() {
     let config = Config { eta_step: 0.01, ..CONFIG };
     let mut flow = Hpcc::starting(&config, MSS, &PATH);

@@ -199,3 +199,9 @@ fn packets_below_the_highest_arrived_are_counted_as_reordered_and_trimmed_ones_a
     receiver.give(0, &trimmed(0, 15, 20));
     receiver.assert_counts_reordered(|n| data(0, n, 20));
 }
+
+#[test]
+fn payload_that_comes_again_is_a_duplicate_and_a_trimmed_packet_is_not() {
+    let cut = [0, 1, 2].map(|n| trimmed(0, n, 3));
+    host(1).assert_counts_duplicates(|n| data(0, n, 3), &cut);
+}

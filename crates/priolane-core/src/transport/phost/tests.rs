@@ -202,3 +202,13 @@ fn a_real_host_asks_again_for_a_packet_only_after_it_may_have_been_late() {
     assert!(tokens_within(bench::local(1), ms) > 10);
     assert_eq!((tokens_within(real, 4 * ms), tokens_within(real, 9 * ms)), (0, 2));
 }
+
+#[test]
+fn payload_that_comes_again_is_a_duplicate_and_a_request_is_not() {
+    let of = |n, message_type| {
+        let body = ControlMessage { size: 3 * 1_460, window: 3, message_type, ..ControlMessage::default() };
+        bench::packet(0, (0, 1), n, body)
+    };
+    let data = |n| of(n, MessageType::Data);
+    host(1, Config::new(Frame::ETHERNET)).assert_counts_duplicates(data, &[of(0, MessageType::Request)]);
+}

@@ -1,7 +1,7 @@
 //! Test bench that drives an endpoint step by step.
 
 use super::{ControlMessage, MessageType};
-use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, PayloadStats, RxMeta, Tx};
+use crate::endpoint::{Cx, Endpoint, Event, FlowSpec, LocalClock, LocalHost, Path, PayloadStats, RxMeta, Tx};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::rng::{Purpose, Stream};
@@ -91,6 +91,27 @@ impl<E: Endpoint<Body = ControlMessage>> Bench<E> {
             self.give(0, &data(n));
         }
         assert_eq!(self.host.stats().payload, PayloadStats { packets: 9, reordered: 3 });
+    }
+
+    /// Delivers a flow of 3 packets, with `without_payload` before, between and after them: payload that comes again is a
+    /// duplicate, while the flow is incomplete and once it is complete, and nothing else is.
+    pub(in crate::transport) fn assert_counts_duplicates(
+        &mut self,
+        data: impl Fn(u64) -> Packet<ControlMessage>,
+        without_payload: &[Packet<ControlMessage>],
+    ) {
+        let mut duplicates = |packet: &Packet<ControlMessage>| {
+            self.give(0, packet);
+            let events = std::iter::from_fn(|| self.host.poll_event());
+            events.filter(|event| *event == Event::Duplicate { flow: packet.header.flow }).count()
+        };
+        let again = |duplicates: &mut dyn FnMut(&Packet<ControlMessage>) -> usize| {
+            without_payload.iter().map(duplicates).sum::<usize>()
+        };
+        for (n, is_duplicate) in [(0, 0), (0, 1), (2, 0), (0, 1), (2, 1), (1, 0), (1, 1), (2, 1)] {
+            assert_eq!((again(&mut duplicates), duplicates(&data(n))), (0, is_duplicate), "packet {n}");
+        }
+        assert_eq!(again(&mut duplicates), 0);
     }
 
     pub(in crate::transport) fn ring(&mut self, at: u64) {

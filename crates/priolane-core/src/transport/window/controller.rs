@@ -251,3 +251,6 @@ pub enum Repeat {
     /// The timer was already backed off for the same data.
     Again,
 }
+
+#[cfg(test)]
+mod tests;
