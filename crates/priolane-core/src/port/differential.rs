@@ -90,6 +90,8 @@ fn kinds() -> Vec<(&'static str, DisciplineSpec)> {
         data_queues,
         ..TokenGroupSpec::TOP
     };
+    let unscheduled = Some(UnscheduledData { class: 2, room: Some(2) });
+    let detour = Some(Span(2_000_000));
     let trimming = |headers, overflow| TrimmingSpec { headers, overflow };
     vec![
         ("fifo", FifoSpec.into()),
@@ -107,6 +109,19 @@ fn kinds() -> Vec<(&'static str, DisciplineSpec)> {
         ("pfabric", PFabricSpec.into()),
         ("sp-pifo", SpPifoSpec { queues: 4 }.into()),
         ("limited", LimitedSpec { rate: Rate::from_gbps(7), burst: 3_000 }.into()),
+        (
+            "tokens and data without",
+            TokenGroupSpec { unscheduled, ..tokens(Some(3), TokenMode::B, 1) }.into(),
+        ),
+        (
+            "tokens by rank",
+            TokenGroupSpec { order: TokenOrder::Rank, ..tokens(Some(3), TokenMode::B, 1) }.into(),
+        ),
+        ("tokens on a detour", TokenGroupSpec { detour, ..tokens(None, TokenMode::B, 1) }.into()),
+        ("tokens split by class", tokens(Some(3), TokenMode::PerClassSplit, 1).into()),
+        ("tokens limited as they come", tokens(Some(3), TokenMode::IngressBlind, 1).into()),
+        ("tokens before free data", tokens(Some(3), TokenMode::UnlimitedDataLow, 1).into()),
+        ("tokens after free data", tokens(Some(3), TokenMode::UnlimitedDataHigh, 1).into()),
     ]
 }
 
@@ -350,7 +365,7 @@ fn a_port_of_another_crate_does_what_its_twin_here_does() {
     }
 }
 
-const KEPT: [(&str, u64); 15] = [
+const KEPT: [(&str, u64); 22] = [
     ("fifo", 0x5936_d34d_8d58_a011),
     ("strict", 0x234e_6449_35d4_05ca),
     ("crossed", 0x3730_d9fd_a442_9541),
@@ -366,4 +381,11 @@ const KEPT: [(&str, u64); 15] = [
     ("pfabric", 0xc4dd_1ccb_c83b_0dab),
     ("sp-pifo", 0x5b8f_1538_f0be_c3b4),
     ("limited", 0x0699_0510_f0e2_0ad0),
+    ("tokens and data without", 0x51f1_aa29_896b_b9f0),
+    ("tokens by rank", 0xc5aa_b8ef_026f_302c),
+    ("tokens on a detour", 0x855f_746b_ed02_7769),
+    ("tokens split by class", 0xc7b5_21ef_9341_5eab),
+    ("tokens limited as they come", 0xd869_a4a0_7790_728f),
+    ("tokens before free data", 0x148b_3084_b9ec_67e2),
+    ("tokens after free data", 0x4977_7e14_f8cd_7952),
 ];

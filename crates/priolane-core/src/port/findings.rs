@@ -194,6 +194,8 @@ fn pause_before_mark(pause: u64, port: &PortKeys, network: &NetworkFacts<'_>) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::Alpha;
+    use super::super::pfc::HeadroomFrom;
     use super::*;
 
     #[test]
@@ -206,5 +208,54 @@ mod tests {
         assert_eq!([16_918, 16_917].map(|at| reached(Limit::Bytes(at), Limit::Packets(11))), [false, true]);
         assert!(reached(ten, Limit::Unlimited) && reached(Limit::Bytes(1), Limit::Unlimited));
         assert!(!reached(Limit::Unlimited, Limit::Unlimited) && !reached(Limit::Unlimited, ten));
+    }
+
+    fn pfc(xoff: Xoff, xon_below: u64) -> Pfc {
+        let (headroom_least, headroom_round_trips) = (0, 0);
+        let headroom = HeadroomFrom::Memory;
+        Pfc {
+            classes: vec![0],
+            xoff,
+            xon_below,
+            headroom,
+            headroom_least,
+            headroom_round_trips,
+            watchdog: None,
+        }
+    }
+
+    #[test]
+    fn a_class_is_paused_by_more_than_a_packet_and_resumed_before_nothing_is_left() {
+        let message = |pause, xon_below| {
+            let finding = pfc(Xoff::Bytes(pause), xon_below).hasty(pause, &Frame::ETHERNET);
+            finding.map(|finding| finding.conflict.what)
+        };
+        let of_each = message(1_537, 0).unwrap();
+        assert!(of_each.contains("every packet pauses its sender"), "{of_each}");
+        assert_eq!(message(1_538, 1_537), None);
+        let late = message(1_538, 1_538).unwrap();
+        assert!(late.contains("only when its account is empty"), "{late}");
+        assert_eq!([3_000, 3_001].map(|pause| message(pause, 3_000).is_none()), [false, true]);
+    }
+
+    #[test]
+    fn headroom_leaves_memory_for_a_packet() {
+        let left = |left: u64| {
+            no_memory(LosslessFacts { memory: 10_000 + left, reserved: 10_000 }, &Frame::ETHERNET)
+        };
+        assert_eq!([0, 1_537, 1_538].map(|bytes| left(bytes).is_some()), [true, true, false]);
+        let more = LosslessFacts { memory: 10_000, reserved: 10_001 };
+        assert!(no_memory(more, &Frame::ETHERNET).is_some());
+    }
+
+    #[test]
+    fn a_share_of_what_is_free_is_what_an_account_grows_to() {
+        // a = alpha (free - a): of 90,000 free bytes, an alpha of 1/8 leaves 10,000, of 1/2 30,000, and of 2 60,000.
+        let facts = LosslessFacts { memory: 100_000, reserved: 10_000 };
+        for (over, under, bytes) in [(1, 8, 10_000), (1, 2, 30_000), (2, 1, 60_000)] {
+            let alpha = Alpha::new((over, under)).unwrap();
+            assert_eq!(pfc(Xoff::OfFree(alpha), 0).pause_threshold(facts), bytes);
+        }
+        assert_eq!(pfc(Xoff::Bytes(777), 0).pause_threshold(facts), 777);
     }
 }
