@@ -292,3 +292,34 @@ fn a_struct_of_keys_is_the_value_of_a_key() {
     assert_eq!(names(&keys[0].schema), ["shared", "weight", "dynamic", "alpha"]);
     assert_eq!(names(&keys[1].schema), ["mode", "time"]);
 }
+
+/// A value that may be a table.
+#[derive(Clone, PartialEq, Debug, Keys)]
+#[keys(shorthand = "of")]
+struct Share {
+    /// Of what.
+    #[key(required = "of = 5", range = "[1, 9]")]
+    of: u8,
+    /// How much.
+    #[key(default = 0.5, skip_default)]
+    part: f64,
+}
+
+#[test]
+fn a_value_stands_for_the_table_with_its_key_alone_and_a_table_for_itself() {
+    let read = |written: &WrittenValue| <Share as KeyValue>::read(&written.as_value(), &Bounds::ANY);
+    let (short, both) = (WrittenValue::Integer(7), Share { of: 7, part: 0.25 });
+    let whole = table(&[("of", WrittenValue::Integer(7)), ("part", WrittenValue::Float(0.25))]);
+    for written in [short.clone(), table(&[("of", short.clone())])] {
+        assert_eq!(read(&written), Ok(Share { of: 7, part: 0.5 }));
+    }
+    assert_eq!((read(&whole), KeyValue::write(&both)), (Ok(both.clone()), whole));
+    assert_eq!(KeyValue::write(&Share { part: 0.5, ..both }), short);
+    // A mistake of the value has no key; one of the table has its own.
+    let wrong = read(&WrittenValue::Integer(10)).unwrap_err();
+    assert!(matches!(wrong, KeyError::Wrong { .. }), "{wrong:?}");
+    let within = read(&table(&[("of", WrittenValue::Integer(10))])).unwrap_err();
+    assert!(matches!(&within, KeyError::Key(key, _) if key == "of"), "{within:?}");
+    let unknown = read(&table(&[("of", short), ("other", WrittenValue::Integer(1))]));
+    assert!(matches!(unknown, Err(KeyError::Unknown(_))), "{unknown:?}");
+}

@@ -85,6 +85,34 @@ fn flows_with_deadlines_are_before_all_others_and_these_are_by_size() {
 }
 
 #[test]
+fn a_rule_says_that_it_reads_deadlines_if_they_change_a_class() {
+    let times = power_law::Times { scale: Span::from_ms(2), offset: Span::from_ms(1) };
+    let sizes = power_law::Sizes { scale: 100_000, offset: 0 };
+    let law = |of| ByFlow::PowerLaw(PowerLaw { of, levels: 3, exponent: -0.5, base: 1.0 });
+    let rules = [
+        (ByFlow::Size(Size { thresholds: vec![100, 5_000], error: 1.0 }), false),
+        (ByFlow::CoflowSize(CoflowSize { thresholds: vec![100, 1_000] }), false),
+        (ByFlow::RandomFraction(RandomFraction { fractions: vec![0.3, 0.7] }), false),
+        (ByFlow::DeadlinesFirst(DeadlinesFirst { thresholds: vec![100] }), true),
+        (ByFlow::Deadline(Deadline { thresholds: vec![Span::from_us(500)] }), true),
+        (ByFlow::DeadlineRank(DeadlineRank { fractions: vec![0.5, 0.5] }), true),
+        (ByFlow::DemandRate(DemandRate { thresholds: vec![Rate::from_gbps(1)] }), true),
+        (law(power_law::Measure::Size(sizes)), false),
+        (law(power_law::Measure::Deadline(times)), true),
+        (ByFlow::PaidWeight(PaidWeight { weights: vec![4.0, 2.0] }), false),
+        (ByFlow::Group(ByGroup { classes: vec![1, 0] }), false),
+    ];
+    let flows = |deadline: fn(u64) -> Option<u64>| -> Vec<FlowSpec> {
+        (0..60).map(|n| flow(n as u32, Some(50 << (n % 12)), deadline(n))).collect()
+    };
+    for (rule, reads) in rules {
+        assert_eq!(rule.part().reads_deadlines(), reads, "{rule:?}");
+        let with = classes(&rule, &flows(|n| (n % 3 > 0).then_some(5_000 >> (n % 7))));
+        assert_eq!(with != classes(&rule, &flows(|_| None)), reads, "{rule:?}");
+    }
+}
+
+#[test]
 fn demand_is_size_over_time_to_the_deadline() {
     // 125 kB in 1 ms are 1 Gbit/s exactly; a byte less is below it.
     let flows = [(125_000, 1_000), (124_999, 1_000), (124_999, 500), (10, 1_000)];

@@ -90,3 +90,37 @@ fn minima_that_fill_a_link_are_the_rates() {
     near(found.rate[0], 6e9, 1e-9);
     near(found.rate[1], 4e9, 1e-9);
 }
+
+/// The bound at prices that are not the optimum's: the largest of each flow's `w U(x) - q x` is searched for among all rates in
+/// place of the formula for x.
+#[test]
+fn at_any_prices_the_bound_is_the_largest_lagrangian() {
+    use crate::rng::{Purpose, Stream};
+    let demands = vec![demand(&[0], 0.0, 1.0), demand(&[0, 1], 0.0, 2.0), demand(&[1], 0.0, 0.5)];
+    let shares = Shares { capacity: vec![1e10, 4e10], demands };
+    let paths = [PATH; 3];
+    for case in 0..30 {
+        let mut draw = Stream::new(case, Purpose::Search, 5);
+        let mut dual = Dual::new(&shares, &paths);
+        for price in &mut dual.price {
+            // The slope of the utility at a rate between 10 Mbit/s and 10 Gbit/s.
+            let rate = 1e7 * libm::pow(1_000.0, draw.uniform());
+            *price = (PATH.avoidance(1.001 * rate) - PATH.avoidance(rate)) / (0.001 * rate);
+        }
+        let best = |demand: &Demand| {
+            let paid: f64 = demand.links.iter().map(|&link| dual.price[link]).sum();
+            let of = |log: f64| demand.w * PATH.avoidance(libm::exp(log)) - paid * libm::exp(log);
+            let (mut low, mut high) = (0.0, 40.0);
+            for _ in 0..200 {
+                let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+                if of(left) < of(right) { low = left } else { high = right }
+            }
+            of(low)
+        };
+        let paid: f64 =
+            dual.price.iter().zip(&shares.capacity).map(|(price, capacity)| price * capacity).sum();
+        near(dual.bound(), shares.demands.iter().map(best).sum::<f64>() + paid, 1e-6);
+        // Weak duality: no feasible rates have a larger sum of utilities.
+        assert!(dual.bound() > value(&shares, &paths, &[5e9, 5e9, 3.5e10]));
+    }
+}
