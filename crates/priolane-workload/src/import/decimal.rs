@@ -99,6 +99,15 @@ mod tests {
     }
 
     #[test]
+    fn two_to_the_127_is_the_first_number_that_is_too_large() {
+        // 2^127 = 170,141,183,460,469,231,731,687,303,715,884,105,728, of which 36 digits are kept.
+        let kept = "170141183460469231731687303715884105";
+        let below = scaled(&format!("{kept}727"), 0);
+        assert_eq!(below, Some(ScaledNumber { value: (1 << 127) - 728, exact: false }));
+        assert_eq!(scaled(&format!("{}000", kept.replace("105", "106")), 0), None);
+    }
+
+    #[test]
     fn what_is_no_number_is_none() {
         for text in
             ["", ".", "-1", "+1", "1.2.3", "nan", "inf", "1e", "1e99999", "e5", "1 2", "0x1", "1e400", "٣"]

@@ -58,6 +58,41 @@ fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
 }
 
 #[test]
+fn the_parts_of_a_coflow_are_all_of_its_bytes() {
+    // 6,000,000 to 6,000,005 bytes over 2 x 3 flows: every remainder.
+    for bytes in 6_000_000_u64..=6_000_005 {
+        let sizes = sizes_of(SizeDistribution::fixed(bytes as f64).unwrap());
+        let app = Coflow { sizes, mappers: fixed(2.0), reducers: fixed(3.0), ..coflows(Parts::Even) };
+        let flows = generate(&App::Coflow(app), &Network::new().site()).unwrap();
+        for members in by_coflow(&flows).values() {
+            let parts: Vec<u64> = members.iter().map(|flow| flow.size.unwrap()).collect();
+            assert_eq!((parts.len(), parts.iter().sum::<u64>()), (6, bytes));
+        }
+    }
+}
+
+#[test]
+fn each_host_maps_and_reduces_equally_often() {
+    let network = Network::new();
+    let flows = generate(&App::Coflow(coflows(Parts::Even)), &network.site()).unwrap();
+    let all = by_coflow(&flows);
+    let often = |end: fn(&FlowSpec) -> HostId| {
+        let mut often = [0_u32; 16];
+        for members in all.values() {
+            let hosts: BTreeSet<_> = members.iter().map(|flow| end(flow)).collect();
+            hosts.iter().for_each(|host| often[host.index()] += 1);
+        }
+        often
+    };
+    // 1.5 mappers and 2 reducers of 16 hosts: binomial, within 5 sigma.
+    for (counts, of_each) in [(often(|flow| flow.src), 1.5), (often(|flow| flow.dst), 2.0)] {
+        let (n, p) = (all.len() as f64, of_each / 16.0);
+        let sigma = (n * p * (1.0 - p)).sqrt();
+        assert!(counts.iter().all(|&count| (f64::from(count) - n * p).abs() < 5.0 * sigma), "{counts:?}");
+    }
+}
+
+#[test]
 fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_anew() {
     // 16 hosts of 1 Gbps at 0.25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
     let network = Network::new();

@@ -59,3 +59,22 @@ fn files_that_are_no_text_say_what_makes_text_of_them() {
     let table = "=====\nTCP Conversations\nFilter:<No Filter>\n";
     assert!(refused(table.as_bytes(), None).contains("a table of conversations of tshark"));
 }
+
+#[test]
+fn any_one_member_that_only_a_format_has_tells_it() {
+    let refused = |text: &str| read(text, &Options::default()).unwrap_err().to_string();
+    let unknown = "it looks like JSON, of which";
+    assert!(refused("{\"src_addr\":\"10.0.0.1\"}\n").contains(unknown));
+    for members in [
+        "\"id.orig_h\":\"10.0.0.1\"",
+        "\"src_addr\":\"10.0.0.1\",\"time_flow_start_ns\":1",
+        "\"src_addr\":\"10.0.0.1\",\"time_flow_start\":1",
+        "\"srcaddr\":\"10.0.0.1\"",
+        "\"log-status\":\"OK\"",
+        "\"log_status\":\"OK\"",
+        "\"message\":\"none\"",
+    ] {
+        let why = refused(&format!("{{{members}}}\n"));
+        assert!(!why.contains(unknown), "{members}: {why}");
+    }
+}
