@@ -113,6 +113,24 @@ fn only_the_oldest_message_of_a_sender_goes_beyond_its_share() {
 }
 
 #[test]
+fn in_whatever_order_older_messages_end_the_next_goes_beyond_its_share() {
+    for ends in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
+        let mut assembly = Assembly::new(ROOM);
+        let of = |flow| (HostId(1), FlowId(flow));
+        for flow in 1..=5 {
+            assert_eq!(store(&mut assembly, of(flow), 0, 10_000), StoreOutcome::First);
+        }
+        for flow in ends {
+            assert!(assembly.take(HostId(1), FlowId(flow), NOW).is_some());
+        }
+        // With 10,384 bytes of flow 5, flow 4 would exceed 80,000 at its end.
+        let stored = [10_000, 40_000, 70_000].map(|at| store(&mut assembly, of(4), at, 30_000));
+        assert_eq!(stored, [StoreOutcome::Yes; 3], "{ends:?}");
+        assert_eq!(store(&mut assembly, of(5), 10_000, 10_000), StoreOutcome::NoRoom, "{ends:?}");
+    }
+}
+
+#[test]
 fn of_a_message_that_is_counted_nothing_is_kept() {
     let mut assembly = Assembly::new(ReceiveLimits { message: 10_000, ..ROOM });
     assert_eq!(assembly.store(A, 0, &[1; 150], NOW, || Some(7)), StoreOutcome::First);
