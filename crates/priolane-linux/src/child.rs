@@ -109,3 +109,14 @@ pub(crate) fn may_write(path: &std::path::Path) -> bool {
     // SAFETY: the text lives through the call and ends with a zero.
     unsafe { libc::access(path.as_ptr(), libc::W_OK) == 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_memory_can_be_read_by_its_path_while_it_is_open() {
+        let (_open, path) = file_in_memory(b"\x7fELF, and more").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"\x7fELF, and more");
+    }
+}

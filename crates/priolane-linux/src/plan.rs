@@ -295,6 +295,19 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_plan_is_as_good_as_its_network_its_mtu_and_its_ports() {
+        assert_eq!(star(3, Port::fifo()).check(), Ok(()));
+        let mut apart = star(3, Port::fifo());
+        apart.network.cables.truncate(2);
+        let error = apart.network.check().unwrap_err();
+        assert_eq!(apart.check(), Err(PlanError::from(error)));
+        for (mtu, right) in [(575, false), (576, true), (65_000, true), (65_001, false)] {
+            let plan = TestbedPlan { mtu, ..star(3, Port::fifo()) };
+            assert_eq!(plan.check(), if right { Ok(()) } else { Err(PlanError::Mtu(mtu)) });
+        }
+    }
+
+    #[test]
     fn a_port_whose_numbers_do_not_fit_is_refused() {
         let queues = |queues| Port { queues, ..Port::fifo() };
         let weighted = |count, weights| Port { service: Service::Weighted(weights), ..queues(count) };

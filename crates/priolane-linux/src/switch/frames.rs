@@ -54,3 +54,6 @@ impl Frames {
         self.all.len() - self.free.len()
     }
 }
+
+#[cfg(test)]
+mod tests;
