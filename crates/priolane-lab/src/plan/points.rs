@@ -240,3 +240,6 @@ fn grid<'a>(
     }
     Ok(points)
 }
+
+#[cfg(test)]
+mod tests;
