@@ -228,21 +228,29 @@ fn the_base_of_a_transport_is_that_of_a_shipped_scheme() {
 
 #[test]
 fn classes_of_the_scheme_are_those_of_its_own_flows() {
-    // The rule gives the larger half of the bytes class 1. Flows of the other transport count in neither half.
-    let text = APART
-        .replace("OWN", "{ kind = \"dctcp\" }\nassign = { kind = \"equal_bytes\", levels = 2 }")
-        .replace("{ kind = \"fifo\", buffer", "{ kind = \"strict\", queues = 2, buffer")
-        .replace("FIRST", "");
-    let of = |second: &str| summaries(&text.replace("SECOND", second), ["first"]);
-    let beside = of("transport = { kind = \"cubic\" }");
-    let alone = {
-        let only = text.replace("SECOND", "");
+    // Equal bytes halve those of the flows that the rule is for: flows of the other transport count in neither half.
+    let by = |rule: &str| {
+        APART
+            .replace("OWN", &format!("{{ kind = \"dctcp\" }}\nassign = {rule}"))
+            .replace("{ kind = \"fifo\", buffer", "{ kind = \"strict\", queues = 2, buffer")
+            .replace("FIRST", "")
+    };
+    let beside =
+        |rule: &str| summaries(&by(rule).replace("SECOND", "transport = { kind = \"cubic\" }"), ["first"]);
+    let alone = |rule: &str| {
+        let only = by(rule).replace("SECOND", "");
         let (head, rest) = only.split_once("[[group]]\nname = \"second\"").unwrap();
         let tail = rest.split_once("[scheme.mixed]").unwrap().1;
         let head = head.replace("flows = 6", "flows = 3").replace(", second = { group = \"second\" }", "");
         summaries(&format!("{head}[scheme.mixed]{tail}"), ["first"])
     };
-    assert_eq!(beside, alone);
+    let (halves, larger) =
+        ("{ kind = \"equal_bytes\", levels = 2 }", "{ kind = \"size\", thresholds = [\"1MB\"] }");
+    for rule in [halves, larger] {
+        assert_eq!(beside(rule), alone(rule), "{rule}");
+    }
+    // The flow of 1,100 kB is in class 1, behind that of 900 kB to the same host.
+    assert_ne!(beside(larger), beside("{ kind = \"none\" }"));
 }
 
 #[test]
