@@ -95,4 +95,18 @@ mod tests {
         wakeup.wake();
         assert_eq!((read(&mut count), count), (8, 1));
     }
+
+    #[test]
+    fn a_wait_without_a_limit_ends_by_a_datagram_or_if_wanted_by_room() {
+        let wakeup = Wakeup::new().unwrap();
+        let bound = || UdpSocket::bind("127.0.0.1:0".parse().unwrap(), 1 << 16).unwrap();
+        for wanted in [WaitFor::Datagrams, WaitFor::Room] {
+            let socket = bound();
+            let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            sender.send_to(b"one", socket.local_address().unwrap()).unwrap();
+            wait(&socket, &wakeup, wanted, None);
+        }
+        // Nothing has arrived, and the send buffer is empty.
+        wait(&bound(), &wakeup, WaitFor::Room, None);
+    }
 }
