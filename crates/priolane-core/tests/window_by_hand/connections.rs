@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{ConnectionId, FlowId};
 use priolane_core::packet::Kind;
@@ -83,6 +83,23 @@ fn a_loss_at_the_end_of_a_flow_is_found_by_the_flows_behind_it() {
         assert!(alone.run(END));
         assert_eq!(alone.completed()[0].timeouts, 1);
     }
+}
+
+#[test]
+fn each_flow_of_a_connection_reports_its_own_losses() {
+    // Segments 0 to 4, 5 to 24 and 25 to 34 of 1,000 B. The last of the first flow and one of the third are lost. As one was
+    // sent twice, the 30th to be sent is number 29.
+    let mut net = reno(unit_config(LossRecovery::Sack), 10).judged(drop_nth(vec![4, 30]));
+    for (id, segments) in [(0, 5), (1, 20), (2, 10)] {
+        net.open(of_connection(id, segments, 0, 0));
+    }
+    assert!(net.run(END));
+    let reports = net.completed();
+    let of_each = |value: fn(&FlowReport) -> u64| reports.iter().map(value).collect::<Vec<_>>();
+    assert_eq!(of_each(|report| report.bytes), [5_000, 20_000, 10_000]);
+    assert_eq!(of_each(|report| report.retransmits.into()), [1, 0, 1]);
+    assert_eq!(of_each(|report| report.retransmitted), [1_000, 0, 1_000]);
+    assert_eq!(of_each(|report| report.timeouts.into()), [0, 0, 0]);
 }
 
 #[test]

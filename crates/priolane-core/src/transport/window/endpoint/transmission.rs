@@ -93,3 +93,21 @@ pub(in crate::transport::window) fn transmit<C: CongestionControl>(
     sending.arm();
     Tx::Send { packet, id }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_queued_segment_has_all_of_its_parts() {
+        let mut names = std::collections::HashSet::new();
+        for slot in [0, 1, 0x3fff_ffff] {
+            for (generation, len) in [(0, 1), (1, 1), (0x8001, 0x7ffe), (u16::MAX, u16::MAX)] {
+                let name = QueuedSegment { slot, generation, len }.name().unwrap();
+                let read = QueuedSegment::named(name);
+                assert_eq!((read.slot, read.generation, read.len), (slot, generation, len));
+                assert!(names.insert(name.0));
+            }
+        }
+    }
+}
