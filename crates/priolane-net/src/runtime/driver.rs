@@ -171,7 +171,7 @@ impl<E: Endpoint> Driver<E> {
     }
 
     /// Sleeps until there may be work.
-    fn sleep(&mut self) {
+    pub(super) fn sleep(&mut self) {
         let now = self.now();
         let timer = self.endpoint.next_timeout().unwrap_or(Time::NEVER);
         // A line that the system holds up waits for that alone.

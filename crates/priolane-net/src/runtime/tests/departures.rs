@@ -97,3 +97,17 @@ fn datagrams_that_the_system_refuses_are_counted_and_hold_nothing_up() {
     assert_eq!((driver.stats.refused, driver.stats.blocked, driver.blocked), (2, 0, false));
     assert_eq!(peer.messages(), [(6, 5)]);
 }
+
+#[test]
+fn a_line_that_the_system_holds_up_sets_no_timer() {
+    let mut driver = driver(config());
+    driver.setup.spin = std::time::Duration::ZERO;
+    // The line may send since the beginning: there is work, and no sleep.
+    driver.line_at = Time::ZERO;
+    driver.sleep();
+    assert_eq!(driver.stats.wakeups, 0);
+    // Held up, the driver sleeps until the socket has room, which is at once.
+    driver.blocked = true;
+    driver.sleep();
+    assert_eq!(driver.stats.wakeups, 1);
+}
