@@ -169,4 +169,16 @@ mod tests {
         assert_eq!(warnings(&measured, 1), Vec::<String>::new());
         assert_eq!(records(&measured.machines)[0].clock_offset_after_ns, -500);
     }
+
+    #[test]
+    fn the_order_of_messages_changes_no_warning() {
+        // From an uncertainty that is below both completion times to one that is above both.
+        let mut warned = std::collections::BTreeSet::new();
+        for uncertainty in (0..100).map(|n| 500 * n) {
+            let there = warnings(&measured(uncertainty, [40_000, 90_000, 7]), 1);
+            assert_eq!(warnings(&measured(uncertainty, [90_000, 40_000, 7]), 1), there);
+            warned.insert(there.len());
+        }
+        assert_eq!(warned.into_iter().collect::<Vec<_>>(), [1, 2]);
+    }
 }
