@@ -91,6 +91,21 @@ fn what_a_schedule_lacks_is_counted() {
 }
 
 #[test]
+fn computations_overlap_on_one_cpu_and_not_beside_it() {
+    let overlapping = |cpus: [u8; 3]| {
+        let calc = cpus.map(|cpu| format!("calc 3 cpu {cpu}\n")).concat();
+        goal(&format!("num_ranks 2\nrank 0 {{\n{calc}send 5b to 1\n}}\nrank 1 {{\nrecv 5b from 0\n}}\n"))
+            .unwrap()
+            .job
+            .unwrap()
+            .overlapping
+    };
+    // Those that begin while one of their cpu computes: without dependencies, all but the first of each cpu.
+    let cases = [([0, 0, 0], 2), ([0, 0, 1], 1), ([0, 1, 0], 1), ([7, 255, 7], 1), ([1, 2, 3], 0)];
+    assert_eq!(cases.map(|(cpus, _)| overlapping(cpus)), cases.map(|(_, count)| count));
+}
+
+#[test]
 fn each_mistake_of_a_schedule_has_a_message_with_its_line() {
     let rank = |lines: &str| format!("num_ranks 2\nrank 0 {{\n{lines}\n}}\n");
     let cases = [
