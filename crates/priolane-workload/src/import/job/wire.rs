@@ -57,7 +57,11 @@ pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        value |= u64::from(byte & 127).checked_shl(shift)?;
+        let bits = u64::from(byte & 127);
+        if bits > u64::MAX >> shift {
+            return None;
+        }
+        value |= bits << shift;
         if byte < 128 {
             return Some(value);
         }
@@ -98,6 +102,17 @@ mod tests {
         }
         bytes.push(number as u8);
         bytes
+    }
+
+    #[test]
+    fn a_number_of_64_bits_is_read_whole_and_one_of_65_is_refused() {
+        let largest = encoded(u64::MAX);
+        assert_eq!((largest.len(), varint(&mut &largest[..])), (10, Some(u64::MAX)));
+        // The tenth byte has one bit of the number.
+        for tenth in [2, 3, 127] {
+            let beyond = [&largest[..9], &[tenth]].concat();
+            assert_eq!(varint(&mut &beyond[..]), None, "{tenth}");
+        }
     }
 
     #[test]
