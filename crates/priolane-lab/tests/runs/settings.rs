@@ -200,6 +200,14 @@ fn rates_and_windows_that_no_idle_path_allows_are_errors() {
     }
 }
 
+#[test]
+fn numbers_that_follow_from_sizes_are_asked_for_where_no_group_has_sizes() {
+    // Flows of a list; TOP's p is the number of packets of the largest flow.
+    let error = TEN.of("top").rejected("");
+    assert!(begins_line(&error, "scheme.top.transport.p"), "{error}");
+    assert_eq!(TEN.of("top").findings("[scheme]\ntop.transport.p = 1370\n"), Vec::<String>::new());
+}
+
 /// A network, a setting that causes a finding, one that just fits, and the key at fault.
 type Case = (Fabric, &'static str, &'static str, &'static str);
 
