@@ -291,11 +291,11 @@ def test_what_is_not_there_is_said_with_what_is(tmp_path: Path, narrowing: dict[
 
 def test_recorded_flows_have_intervals_without_the_flows(tmp_path: Path) -> None:
     view = overview(load(results(tmp_path / "r", THREE)))
-    assert view.drawn == "each seed draws flows, paths and ties anew"
+    assert view.drawn == "each seed draws new flows, paths, and ties"
     merged = factories.merged("a", 0.8)
     merged["group"][0]["app"] = "flows"
     view = overview(load(results(tmp_path / "recorded", THREE, merged=merged)))
-    assert view.drawn.startswith("seeds change paths and ties only")
+    assert view.drawn.startswith("seeds change only paths and ties")
 
 
 def test_schemes_of_one_directory_are_compared_by_seed_and_corrected_together(
