@@ -46,8 +46,8 @@ def test_findings_of_older_records_say_so_and_no_others() -> None:
     for path, text in pages:
         assert path.read_text(encoding="utf-8") == text, f"{path}: make ledger"
     older = {record.figure for record in ledger.shipped() if record.is_older}
-    said = {path.parent.relative_to(path.parents[2]).as_posix() for path, text in pages[:-1] if "\n*Recorded" in text}
-    assert said == {
+    marked = {path.parent.relative_to(path.parents[2]).as_posix() for path, text in pages[:-1] if "\n*Recorded" in text}
+    assert marked == {
         figure for figure in older if (folders.folder(ledger.ROOT / "study", figure) / "finding.md").is_file()
     }
 
