@@ -8,14 +8,20 @@ from priolane.export.plan import CLASS_DSCP, REST_DSCP, ROUTING_DSCP, ExportPlan
 
 _NUMBER = re.compile("[0-9]{1,2}")
 _MOST = 63
+_LARGEST = 99
+
+
+def _numbers(option: str, text: str, cure: str, most: int = _LARGEST) -> tuple[int, ...]:
+    """The numbers of a list with commas; raises `InputError` with `cure` for another text, or for one above `most`."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_NUMBER.fullmatch, parts)) or any(int(part) > most for part in parts):
+        raise InputError(f"{option} {text}: {cure}")
+    return tuple(map(int, parts))
 
 
 def read(text: str) -> tuple[int, ...]:
     """The code points of `--dscp`, such as `40,32`; raises `InputError` for any that no class may have, or twice."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(map(_NUMBER.fullmatch, parts)):
-        raise InputError(f"--dscp {text}: write numbers with commas between them, the best queue first, such as 40,32")
-    points = tuple(map(int, parts))
+    points = _numbers("--dscp", text, "write numbers with commas between them, the best queue first, such as 40,32")
     for point in points:
         if point >= ROUTING_DSCP.start:
             raise InputError(f"--dscp {text}: {point} is not from 0 to 47; 48 to 63 are those of routing protocols")
@@ -28,10 +34,7 @@ def read(text: str) -> tuple[int, ...]:
 
 def read_free(text: str) -> tuple[int, ...]:
     """The code points of `--free`, such as `5,8`; raises `InputError` for any that has to keep its queue, or twice."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(map(_NUMBER.fullmatch, parts)):
-        raise InputError(f"--free {text}: write numbers with commas between them, such as 5,8")
-    points = tuple(map(int, parts))
+    points = _numbers("--free", text, "write numbers with commas between them, such as 5,8")
     for point in points:
         if point == REST_DSCP or point >= ROUTING_DSCP.start:
             raise InputError(f"--free {text}: {point} is not from 1 to 47; 0 and those of routing protocols are sent")
@@ -59,10 +62,8 @@ def with_points(plan: ExportPlan, points: tuple[int, ...]) -> ExportPlan:
 
 def read_classes(text: str) -> tuple[int, ...]:
     """The code points of simulated traffic, class 0 first; raises `InputError` for any that is none, or twice."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(map(_NUMBER.fullmatch, parts)) or any(int(part) > _MOST for part in parts):
-        raise InputError(f"--dscp {text}: write numbers from 0 to {_MOST} with commas between them, such as 26,0")
-    points = tuple(map(int, parts))
+    cure = f"write numbers from 0 to {_MOST} with commas between them, such as 26,0"
+    points = _numbers("--dscp", text, cure, _MOST)
     twice = next((point for point in points if points.count(point) > 1), None)
     if twice is not None:
         raise InputError(f"--dscp {text}: {twice} is there twice; each class has a code point of its own")

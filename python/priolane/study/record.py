@@ -95,8 +95,6 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
     `InputError` if verdicts are stricter than those of the command in an empty directory, and `WriteError` if the file
     cannot be written.
     """
-    for results in grids:
-        _require_verdicts_of_command(results)
     content = {
         "figure": figure,
         "title": grids[0].report.title,
@@ -157,13 +155,12 @@ def results_version() -> int:
     return int(found[1])
 
 
-def _require_verdicts_of_command(results: Results) -> None:
+def _require_verdicts_of_command(directory: Path, report: Report) -> None:
     """Raises `InputError` if earlier looks left this one less of the error probability than its command gives."""
-    report = results.report
     share = report.looks[report.look].share
     if share < _core.first_share(_looks(report)) - 1e-9:
         raise InputError(
-            f"{results.directory}: its claims were judged before without a plan, so verdicts are stricter than those "
+            f"{directory}: its claims were judged before without a plan, so verdicts are stricter than those "
             f"of the command; record into an empty directory with -o DIR --looks {_looks(report)}"
         )
 
@@ -174,6 +171,7 @@ def _looks(report: Report) -> int:
 
 def _grid(results: Results, as_json: Callable[[Claim], dict[str, Any]]) -> dict[str, Any]:
     report, options = results.report, results.options
+    _require_verdicts_of_command(results.directory, report)
     leading = next((reading.name for reading in results.readings if reading.leads), None)
     return {
         "reading": options.reading or leading,
