@@ -102,12 +102,7 @@ impl<E: Copy> Remembered<E> {
 
     /// Replaces what is remembered of a flow, and returns true if it is remembered.
     pub(super) fn replace(&mut self, key: FlowKey, end: E) -> bool {
-        let entry = self.entry(key);
-        let is_remembered = entry.is_some();
-        if let Some(entry) = entry {
-            entry.end = end;
-        }
-        is_remembered
+        self.entry(key).map(|entry| entry.end = end).is_some()
     }
 
     /// Remembers a received flow that ended at `now`. Returns the time for a timer if there was none.

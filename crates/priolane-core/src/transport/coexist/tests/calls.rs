@@ -8,7 +8,7 @@ use crate::packet::Header;
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 
-/// A transport that notes its calls and answers as it is told.
+/// A transport that records its calls and gives answers that a test sets.
 #[derive(Default)]
 struct Scripted {
     name: u8,

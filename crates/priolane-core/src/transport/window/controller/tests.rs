@@ -15,7 +15,7 @@ fn path(hops: u32, gbps: u64, one_way_us: u64) -> Path {
     Path { hops, rate: Rate::from_gbps(gbps), data: delay, control: delay, send_jitter: Span::ZERO }
 }
 
-/// The window and the gate of a flow that begins on `first` after each of 60 ACKs, if the flow is told of `then` before them.
+/// The window and the gate of a flow that begins on `first` after each of 60 ACKs, if its path becomes `then` before them.
 /// Queues grow from none to 80 us and vanish again; a third of the ACKs are marked.
 fn allowed<C: CongestionControl>(config: &C::Config, first: Path, then: Option<Path>) -> Vec<String> {
     let flow = FlowRequest::new(FlowId(1), HostId(1), None, Time::ZERO);
