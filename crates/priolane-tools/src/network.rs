@@ -1,6 +1,8 @@
 //! The switches, ports and hosts of an experiment's network, as the simulator builds it. `priolane export` takes them
 //! from here, and compares what it has written with the three totals.
 
+mod failures;
+
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
@@ -24,6 +26,10 @@ pub struct Network {
     pub host_rates: Vec<u64>,
     /// Switches with the same role and the same ports. Kinds with hosts come first.
     pub kinds: Vec<SwitchKind>,
+    /// By rack, the rate of all links from its switch to other switches together, in bits per second.
+    pub uplinks: Vec<u64>,
+    /// Failures that leave every two hosts a path, as `fail` of an event names them: a link of each kind, and switches.
+    pub failures: Vec<String>,
 }
 
 /// Switches with the same role and the same ports.
@@ -81,6 +87,11 @@ fn of(spec: &TopologySpec, topology: &Topology) -> Network {
         names,
         ports,
     };
+    let racks = topology.rack.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut uplinks = vec![0; racks];
+    for (from, _, rate) in failures::joins(topology).filter(|&(from, ..)| from < racks) {
+        uplinks[from] += rate;
+    }
     let rates = topology.links.iter().filter(|link| link.from.0 < hosts).map(|link| link.rate.bps());
     Network {
         hosts,
@@ -89,6 +100,8 @@ fn of(spec: &TopologySpec, topology: &Topology) -> Network {
         racks: topology.rack.clone(),
         host_rates: rates.collect::<BTreeSet<u64>>().into_iter().collect(),
         kinds: kinds.into_iter().map(kind).collect(),
+        uplinks,
+        failures: failures::survived(topology),
     }
 }
 
@@ -130,6 +143,47 @@ mod tests {
         assert_eq!((found.hosts, found.switches, found.ports), (12, 5, 24));
         assert_eq!(kinds(&found), [("leaf", 3, 6), ("spine", 2, 3)]);
         assert_eq!(found.host_rates, [10_000_000_000]);
+        assert_eq!(found.uplinks, [20_000_000_000; 3]);
+        assert_eq!(found.failures, ["link:leaf0-spine0", "switch:spine0", "switch:spine1"]);
+    }
+
+    #[test]
+    fn only_what_leaves_every_two_hosts_a_path_fails() {
+        let spine = built(&format!(
+            r#"kind = "leaf_spine", leaves = 3, spines = 1, hosts_per_leaf = 1, fabric_link = {LINK}"#
+        ));
+        assert!(spine.failures.is_empty());
+        let twice = built(&format!(
+            r#"kind = "leaf_spine", leaves = 2, spines = 1, links_per_pair = 2, hosts_per_leaf = 1, fabric_link = {LINK}"#
+        ));
+        assert_eq!(twice.failures, ["link:leaf0-spine0"]);
+        let many = built(&format!(
+            r#"kind = "leaf_spine", leaves = 2, spines = 9, hosts_per_leaf = 1, fabric_link = {LINK}"#
+        ));
+        assert_eq!(many.failures.len(), 1 + 6);
+        assert!(built(r#"kind = "single_switch", hosts = 4"#).failures.is_empty());
+    }
+
+    #[test]
+    fn each_tier_of_links_and_switches_fails() {
+        let pods = format!(
+            r#"kind = "three_tier", pods = 2, leaves_per_pod = 2, aggs_per_pod = 2, cores = 2, hosts_per_leaf = 2,
+               pod_link = {LINK}, core_link = {LINK}"#
+        );
+        let cores = ["switch:core0", "switch:core1"];
+        let aggregation = ["switch:agg0-0", "switch:agg0-1", "switch:agg1-0"];
+        let found = built(&pods.replace('\n', ""));
+        assert_eq!(found.failures[..2], ["link:leaf0-0-agg0-0", "link:agg0-0-core0"]);
+        assert_eq!(found.failures[2..5], aggregation);
+        assert_eq!(found.failures[5..], cores);
+        assert_eq!(found.uplinks, [20_000_000_000; 4]);
+        let fat = built(&format!(r#"kind = "fat_tree", k = 4, fabric_link = {LINK}"#));
+        assert_eq!(fat.failures.iter().filter(|name| name.starts_with("link:")).count(), 2);
+        assert_eq!(fat.failures.iter().filter(|name| name.starts_with("switch:core")).count(), 3);
+        let keys = r#"kind = "dragonfly", a = 2, p = 1, h = 1, g = 3"#;
+        let ring = built(&format!("{keys}, local_link = {LINK}, global_link = {LINK}"));
+        // Three groups of two routers in a ring of six: any link may fail, and each router has hosts.
+        assert_eq!(ring.failures, ["link:r0-0-r0-1"]);
     }
 
     #[test]
