@@ -16,17 +16,27 @@ from priolane.advice.bounds import Bound, alone, by_links
 from priolane.advice.fabric import Fabric, read_fabric
 from priolane.advice.flow_list import FlowList
 from priolane.advice.goals import read_goals
+from priolane.advice.marking import Derived
 
 RATE_BPS = 8e9
 """A byte takes a nanosecond."""
 CLASSES = {"small": {"to": "20kB"}, "bulk": {"above": "20kB"}}
-FABRIC = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=RATE_BPS, classes=CLASSES))
+FABRIC = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=RATE_BPS, classes=CLASSES, derived=Derived()))
 Job = tuple[int, int, int]
 """Start, transmission time and instant from which it is late, in nanoseconds."""
 
 
-def _proofs(flows: FlowList, *goals: str) -> tuple[Bound, ...]:
-    return by_links(read_goals(goals)[0], flows, FABRIC)
+def _proofs(flows: FlowList, *goals: str, fabric: Fabric = FABRIC) -> tuple[Bound, ...]:
+    return by_links(read_goals(goals)[0], flows, fabric)
+
+
+def _oversubscribed(hosts: int) -> Fabric:
+    """So many hosts of ten times the rate in rack 0, whose links to other switches have that rate together; each of as
+    many hosts elsewhere has a rack of its own, with as much as it sends."""
+    fast = 10 * RATE_BPS
+    racks = (*([0] * hosts), *range(1, hosts + 1))
+    derived = Derived(host_rate=fast, fastest_host=fast, racks=racks, uplinks=(RATE_BPS, *([fast] * hosts)))
+    return cast(Fabric, SimpleNamespace(host_rate=fast, fastest_host=fast, classes=CLASSES, derived=derived))
 
 
 def _jobs(draw: random.Random, count: int) -> list[Job]:
@@ -97,6 +107,32 @@ def test_no_more_flows_are_called_late_than_the_best_schedule_has(end: str) -> N
         assert not _proofs(flows, f"deadline_missed.all < {allowed:.17g}")
         proved += late > 0 and bool(_proofs(flows, f"deadline_missed.all < {(late - 0.5) / 7:.17g}"))
     # The bound is weaker than the best schedule, but not empty.
+    assert proved >= 50
+
+
+@pytest.mark.parametrize("end", ["dst", "src"])
+def test_links_of_a_rack_are_shared_by_the_flows_that_leave_it(end: str) -> None:
+    draw = random.Random(7)  # noqa: S311 - instances, not secrets
+    here, there, fabric = np.arange(6.0), np.arange(6.0, 12.0), _oversubscribed(6)
+    other = "src" if end == "dst" else "dst"
+    proved = 0
+    for _ in range(150):
+        jobs = _jobs(draw, 6)
+        flows = _list(jobs, **{end: here, other: there})
+        late = _fewest_late(jobs)
+        allowed = max(late, 0.01) / 6
+        assert not _proofs(flows, f"deadline_missed.all < {allowed:.17g}", fabric=fabric)
+        found = late > 0 and _proofs(flows, f"deadline_missed.all < {(late - 0.5) / 6:.17g}", fabric=fabric)
+        proved += bool(found)
+        way = "into" if end == "dst" else "out of"
+        assert (
+            not found
+            or f"even if nothing else used the links {way} a rack, 8.00 Gbit/s to 80.0 Gbit/s together"
+            in found[0].proof
+        )
+        # Within the rack no flow takes these links, and hosts' links are fast enough.
+        within = _list([(0, 1000, 1500)] * 6, src=here, dst=np.roll(here, 1))
+        assert not _proofs(within, "deadline_missed.all < 1%", "mean.all < 101ns", fabric=fabric)
     assert proved >= 50
 
 
@@ -171,13 +207,17 @@ def test_a_proof_has_its_numbers() -> None:
 def test_a_proof_counts_each_host_as_the_fastest_one() -> None:
     flows = made_list([0] * 100, [1000] * 100, src=np.arange(100.0), dst=np.full(100, 200.0))
     (goal,), _ = read_goals(["p99.small < 50us"])
-    mixed = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=1.5 * RATE_BPS, classes=CLASSES))
+    mixed = cast(
+        Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=1.5 * RATE_BPS, classes=CLASSES, derived=Derived())
+    )
     (found,) = by_links([goal], flows, mixed)
     assert found.proof.endswith(
         "at least 25 (25.0 %) end after 50.0 us, where 1.00 % may, even if nothing else used "
         "the links of hosts that receive, at most 12.0 Gbit/s"
     )
-    fast = cast(Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=10 * RATE_BPS, classes=CLASSES))
+    fast = cast(
+        Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=10 * RATE_BPS, classes=CLASSES, derived=Derived())
+    )
     assert not by_links([goal], flows, fast)
 
 
@@ -204,7 +244,7 @@ def test_flows_that_wait_for_others_are_not_taken_to_start_together() -> None:
 def test_relative_goals_those_of_coflows_and_slowdowns_are_left_to_runs() -> None:
     flows = made_list([0.0] * 100, [1000] * 100)
     assert not _proofs(flows, "p99.small < 1.01x best", "cct.all < 1ns", "slowdown_p99.all < 1.01")
-    without = cast(Fabric, SimpleNamespace(host_rate=None, fastest_host=None, classes={}))
+    without = cast(Fabric, SimpleNamespace(host_rate=None, fastest_host=None, classes={}, derived=Derived()))
     assert by_links(read_goals(["p99.all < 1ns"])[0], flows, without) == ()
 
 

@@ -1,4 +1,4 @@
-"""Goals that no scheme can meet: bounds of goals by the links of hosts, whatever is configured.
+"""Goals that no scheme can meet: bounds of goals by the links of hosts and racks, whatever is configured.
 
 `by_links` holds before any run. The flows of a goal's class that end at one host share its link, even if nothing else
 uses that link, so
@@ -10,9 +10,10 @@ uses that link, so
   link (Schrage, "A proof of the optimality of the shortest remaining processing time discipline", 1968): this bounds
   means and goodput.
 
-The same holds for hosts that send. A flow that waits for others may start when no other flow does: it is bounded by its
-own transmission time. `alone` compares a goal with the same flows each alone in the network, which runs
-measure.
+The same holds for hosts that send, and for the links between a rack and other switches, which the flows to and from
+other racks share: one link as fast as all of them together serves them no later. A flow that waits for others may
+start when no other flow does, and a flow within a rack uses no such link: both are bounded by their own transmission
+time. `alone` compares a goal with the same flows each alone in the network, which runs measure.
 """
 
 import heapq
@@ -29,7 +30,7 @@ from priolane.advice.windows import Jackknife
 from priolane.results.numbers import format_value, short
 
 _NS = 1e-9
-_ENDS = (("dst", "receive"), ("src", "send"))
+_ENDS = (("dst", "receive", "into"), ("src", "send", "out of"))
 # Lengths of the times in which starts are counted, in bounds of a goal.
 _LENGTHS = (1.0, 4.0, 16.0, 64.0)
 # Sums of times are rounded: what is longer by less is as long.
@@ -46,37 +47,82 @@ class Bound:
 
 @dataclass(frozen=True)
 class _Work:
-    """The flows of a goal's class: starts, transmission times and times until they are late, in seconds, by host."""
+    """The flows of a goal's class: starts, transmission times and times until they are late, in seconds, by the place
+    whose link they share."""
 
-    host: Sizes
+    place: Sizes
     start_s: Sizes
     work_s: Sizes
     allowed_s: Sizes
 
-    def hosts(self) -> Iterator[Mask]:
-        """The flows of each host."""
-        for host in np.unique(self.host):
-            yield self.host == host
+    def places(self) -> Iterator[Mask]:
+        """The flows of each place."""
+        for place in np.unique(self.place):
+            yield self.place == place
+
+
+@dataclass(frozen=True)
+class _Links:
+    """Links that flows share: by flow, its place and the rate of that place's link in bit/s; and the links in words.
+
+    Flows that share no link have places of their own.
+    """
+
+    place: Sizes
+    rate: Sizes
+    words: str
 
 
 def by_links(goals: Sequence[Goal], flows: FlowList, fabric: Fabric) -> tuple[Bound, ...]:
-    """The absolute goals that the links of hosts exclude, with the strongest proof of each."""
-    # What holds at this rate holds at a lower one.
-    rate = fabric.fastest_host
-    if rate is None:
-        return ()
+    """The absolute goals that links exclude, with a proof of each: those of hosts, or those of racks."""
     found = []
     for goal in goals:
         if goal.is_relative or goal.quantity.is_of_coflows:
             continue
-        for end, does in _ENDS:
-            proof = _proof(goal, flows, fabric, end)
+        for links in (*_of_hosts(flows, fabric), *_of_racks(flows, fabric)):
+            proof = _proof(goal, flows, fabric, links)
             if proof is not None:
-                at_most = "" if rate == fabric.host_rate else "at most "
-                link = f"the links of hosts that {does}, {at_most}{format_value(rate * 1e-9, 'Gbit/s')}"
-                found.append(Bound(goal, f"{proof}, even if nothing else used {link}"))
+                found.append(Bound(goal, f"{proof}, even if nothing else used {links.words}"))
                 break
     return tuple(found)
+
+
+def _of_hosts(flows: FlowList, fabric: Fabric) -> Iterator[_Links]:
+    """The links of hosts that receive, and of those that send."""
+    # What holds at this rate holds at a lower one.
+    rate = fabric.fastest_host
+    if rate is None:
+        return
+    at_most = "" if rate == fabric.host_rate else "at most "
+    for end, does, _ in _ENDS:
+        words = f"the links of hosts that {does}, {at_most}{format_value(rate * 1e-9, 'Gbit/s')}"
+        place = np.where(flows.waiting, _alone(flows), flows.columns[end])
+        yield _Links(place, np.full(len(flows), rate), words)
+
+
+def _of_racks(flows: FlowList, fabric: Fabric) -> Iterator[_Links]:
+    """The links of racks to other switches where these are slower than the links of their hosts together."""
+    derived = fabric.derived
+    if fabric.fastest_host is None or not derived.uplinks:
+        return
+    racks, uplinks = np.asarray(derived.racks), np.asarray(derived.uplinks)
+    hosts = np.bincount(racks, minlength=len(uplinks))
+    if (uplinks >= hosts * fabric.fastest_host).all():
+        return
+    src, dst = (racks[flows.columns[end].astype(np.int64)] for end in ("src", "dst"))
+    shares = (src != dst) & ~flows.waiting
+    for end, _, way in _ENDS:
+        own = dst if end == "dst" else src
+        # A rack whose links are as fast as those of its hosts is no bottleneck, and its rate would prove less.
+        rate = np.where(shares, np.minimum(uplinks, hosts * fabric.fastest_host)[own], fabric.fastest_host)
+        low, high = (format_value(edge(uplinks) * 1e-9, "Gbit/s") for edge in (np.min, np.max))
+        words = f"the links {way} a rack, {low if low == high else f'{low} to {high}'} together"
+        yield _Links(np.where(shares, own, _alone(flows)), rate, words)
+
+
+def _alone(flows: FlowList) -> Sizes:
+    """A place of its own for each flow."""
+    return np.arange(-1.0, -1.0 - len(flows), -1.0)
 
 
 def alone(goals: Sequence[Goal], values: Mapping[str, Jackknife | None]) -> tuple[Bound, ...]:
@@ -92,17 +138,15 @@ def alone(goals: Sequence[Goal], values: Mapping[str, Jackknife | None]) -> tupl
     return tuple(found)
 
 
-def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
+def _proof(goal: Goal, flows: FlowList, fabric: Fabric, links: _Links) -> str | None:
     chosen = flows.in_class(fabric.classes.get(goal.size_class, {}))
     quantity = goal.quantity
     allowed = np.full(len(flows), goal.bound)
     if quantity.is_of_deadlines:
         chosen &= np.isfinite(flows.columns["deadline_ns"])
         allowed = (flows.columns["deadline_ns"] - flows.at_ns) * _NS
-    payload = 8 * flows.sizes / float(fabric.fastest_host or math.inf)
-    # Flows that wait are alone at hosts of their own.
-    host = np.where(flows.waiting, -1 - np.arange(len(flows)), flows.columns[end])
-    work = _Work(host[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
+    payload = 8 * flows.sizes / links.rate
+    work = _Work(links.place[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
     count = len(work.work_s)
     name = goal.size_class
     is_time = quantity.unit == "s"
@@ -118,7 +162,7 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
         )
     if quantity.metric not in ("fct", "goodput"):
         return None
-    least = math.fsum(_shortest_first(work.start_s[of], work.work_s[of]) for of in work.hosts())
+    least = math.fsum(_shortest_first(work.start_s[of], work.work_s[of]) for of in work.places())
     if quantity.metric == "fct" and least / count > goal.bound * _ROUNDED:
         return f"the mean of {count} flows of {name} is at least {goal.format(least / count)}"
     most = 8 * quantity.factor * float(flows.sizes[chosen].sum()) / least
@@ -128,8 +172,8 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, end: str) -> str | None:
 
 
 def _late(work: _Work) -> int:
-    """The least number of flows that are late on their hosts' links."""
-    return sum(_late_at(work, of) for of in work.hosts())
+    """The least number of flows that are late on their places' links."""
+    return sum(_late_at(work, of) for of in work.places())
 
 
 def _late_at(work: _Work, of: Mask) -> int:

@@ -1,7 +1,7 @@
-"""The values that the simulator derives of a fabric: marking thresholds at the rates of links, and hosts' rate."""
+"""The values that the simulator derives of a fabric: marking thresholds at the rates of links, and the network."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from priolane._core import InputError
@@ -24,6 +24,12 @@ class Derived:
     marking: Mapping[str, Any] = field(default_factory=dict)
     host_rate: float | None = None
     fastest_host: float | None = None
+    racks: tuple[int, ...] = ()
+    """The rack of each host."""
+    uplinks: tuple[float, ...] = ()
+    """By rack, the rate of all its links to other switches together, in bit/s."""
+    failures: tuple[str, ...] = ()
+    """Links and switches whose loss leaves every two hosts a path, as an event names them."""
 
 
 def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
@@ -44,11 +50,18 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
     except InputError:
         return Derived()
     slowest, fastest = (float(rate(network["host_rates"])) for rate in (min, max))
+    unmarked = Derived(
+        host_rate=slowest,
+        fastest_host=fastest,
+        racks=tuple(network["racks"]),
+        uplinks=tuple(map(float, network["uplinks"])),
+        failures=tuple(network["failures"]),
+    )
     if ecn is None:
-        return Derived(host_rate=slowest, fastest_host=fastest)
+        return unmarked
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
     of_links = {name: _of_links(found[name], links) for name in LIMITS if name in found}
-    return Derived({**found, **of_links}, slowest, fastest)
+    return replace(unmarked, marking={**found, **of_links})
 
 
 LIMITS = ("at", "full")
