@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import advise_world
-from advise_files import write_fabric, write_flows, write_recorded
+from advise_files import FABRIC, write_fabric, write_flows, write_recorded
 from priolane._core import InputError
 from priolane.advice.fabric import read_fabric
 from priolane.advice.flow_list import read_flows
-from priolane.advice.sensitivity import disturbances, failures
+from priolane.advice.sensitivity import disturbances
 from priolane.advice.windows import Windows
 
 
@@ -216,10 +216,23 @@ def test_a_list_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_flows(tmp_path / "absent.csv")
 
 
-def test_a_link_fails_only_where_another_path_is_left() -> None:
-    assert failures({"kind": "leaf_spine", "spines": 2}) == ("link:leaf0-spine0", "switch:spine0", "switch:spine1")
-    assert failures({"kind": "leaf_spine", "spines": 1}) == ()
-    assert failures({"kind": "single_switch", "hosts": 4}) == ()
+def test_every_kind_of_link_and_switch_fails_before_the_first_window_that_is_read(tmp_path: Path) -> None:
+    link = 'rate = "10Gbps", delay = "1us"'
+    topology = f'[topology]\nkind = "fat_tree"\nk = 4\nhost_link = {{ {link} }}\nfabric_link = {{ {link} }}\n'
+    fabric = read_fabric(write_fabric(tmp_path, topology + FABRIC[FABRIC.index("[switch]") :]))
+    windows = Windows(length_ns=1_000_000, count=5, all=5)
+    found = disturbances(fabric, windows)
+    events = [event for one in found for event in one.changes.get("event", ())]
+    links, switches = ([one["fail"] for one in events if one["fail"].startswith(kind)] for kind in ("link:", "switch:"))
+    assert links == ["link:edge0-agg0", "link:agg0-core0"]
+    assert switches == [f"switch:{tier}{nth}" for tier in ("agg", "core") for nth in range(3)]
+    # Window 0, which ends after 1,000,000 ns, is not read.
+    assert {(one["at"], one["reconvergence"]) for one in events} == {("500000ns", "20000ns")}
+    # 16 hosts: 15 send to the other one.
+    burst = next(one for one in found if one.name == "burst")
+    assert burst.group is not None
+    assert burst.group["fan_in"] == 15
+    assert len({one.name for one in found}) == len(found)
 
 
 def test_the_world_of_the_study_is_what_it_says(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from priolane.advice.goals import read_goals
 from priolane.advice.outcomes import outcomes
 from priolane.advice.page import _prose
 from priolane.advice.racing import CandidateEnd, Why
-from priolane.advice.terminal import holds
+from priolane.advice.terminal import expected, holds, ranking_rows, summary
 
 
 def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) -> JudgedCandidate:
@@ -51,13 +51,38 @@ def test_overload_is_the_first_doubt() -> None:
     assert "retransmission timeout" in found[1]
 
 
-@pytest.mark.parametrize(("read", "says"), [(5, True), (16, False)])
-def test_disturbances_on_fewer_windows_say_that_their_intervals_are_wider(read: int, says: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("part", "says"), [(0.321, True), (1.0, False)])
+def test_disturbances_on_a_beginning_say_that_their_intervals_are_wider(part: float, says: bool) -> None:  # noqa: FBT001
     unsure = SimpleNamespace(verdict="met, not surely")
     one = SimpleNamespace(refused=None, disturbance=SimpleNamespace(short="bursts"), outcomes={"a": (unsure,)})
     judging = SimpleNamespace(
-        chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(one,), windows=16, disturbed=read
+        chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(one,), disturbed=part
     )
     found = holds(cast(Any, judging))
     assert found.startswith("goals are not surely met with bursts")
-    assert ("ran on 5 of the 16 windows, so that intervals are wider" in found) is says
+    assert ("ran on the first 32 % of the list, so that intervals are wider" in found) is says
+
+
+def test_a_value_that_is_the_timeout_says_so_beside_it() -> None:
+    goals, _ = read_goals(["p99.small < 1s"])
+    today = SimpleNamespace(candidate=SimpleNamespace(name="today"), steps=lambda _: ())
+    advice = cast(Any, SimpleNamespace(goals=goals, shown=(), today=today))
+    late, plain = (
+        ranking_rows(advice, cast(Any, SimpleNamespace(ranking=(one,), remedies=(), references=(), alone={})))[0]
+        for one in (_judged(-1.0, timed_out=0.5), _judged(-1.0, timed_out=0.49))
+    )
+    assert late[2] == "met: 368 ms [368, 368] (timeouts)"
+    assert plain[2] == "met: 368 ms [368, 368]"
+
+
+def test_the_worst_doubt_follows_the_headline() -> None:
+    advice = cast(Any, SimpleNamespace(headline="Change nothing", doubts=("starts are off", "few flows"), judging=None))
+    assert [*summary(advice)] == ["Change nothing", "  uncertain: starts are off (1 more: --explain)"]
+    assert [*summary(cast(Any, SimpleNamespace(headline="Change nothing", doubts=(), judging=None)))] == [
+        "Change nothing"
+    ]
+
+
+def test_what_is_to_be_measured_after_the_change_has_the_interval_of_the_prediction() -> None:
+    chosen = _judged(-1.0)
+    assert expected(cast(Any, SimpleNamespace(chosen=chosen))) == "p99.small is from 368 ms to 368 ms"

@@ -219,3 +219,20 @@ def test_a_drawn_list_becomes_as_long_as_its_flows_take_under_load(tmp_path: Pat
     drawn, again = stages.lengthen(context, pace)
     assert sufficiency.too_short(drawn, pace.longest_s(context.goals)) is None
     assert again.whole == pytest.approx(1e6 * drawn.flows.span_s / span)
+
+
+def test_the_list_runs_anew_only_where_the_guess_of_its_windows_was_off(tmp_path: Path) -> None:
+    # 10^9 ns, 4000 flows: a window of twice the longest completion, and the flows allow 39.
+    context = _context(tmp_path, "p99.small < 1ms", small=4000)
+    # 20 ms at the beginning are taken for 26: windows of at least 52 ms, 19 with the first.
+    guess = sufficiency.guess_windows(context, 0.020)
+    assert guess.count == 18
+    # 22 ms would give 21 windows: 18 are enough. 16 ms would give 24, of which 18 are three quarters.
+    assert sufficiency.windows(context, 0.022, guess=guess) == guess
+    assert sufficiency.windows(context, 0.016, guess=guess).count == 18
+    # Flows that take 30 ms need longer windows; those of 1 ms allow many more than 18 of 24.
+    assert sufficiency.windows(context, 0.030, guess=guess).count == 15
+    few = sufficiency.guess_windows(context, 0.060)
+    assert (few.count, sufficiency.windows(context, 0.001, guess=few).count) == (5, MOST)
+    # Nothing is guessed where flows at the beginning did not finish.
+    assert sufficiency.guess_windows(context, float("inf")).count == MOST

@@ -19,6 +19,7 @@ from priolane.advice.measured import Measurement
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.rollout import RolloutStep
+from priolane.advice.samples import TIMED_OUT
 from priolane.advice.sensitivity import Finding
 from priolane.advice.spending import Ledger
 from priolane.advice.sufficiency import Insufficient
@@ -56,6 +57,10 @@ class JudgedCandidate:
         """Whether some goal is surely missed."""
         return any(outcome.verdict is Verdict.MISSED for outcome in self.outcomes)
 
+    def is_timeout(self, goal: Goal) -> bool:
+        """Whether the completion times of a goal's class have a tail that is the retransmission timeout."""
+        return goal.quantity.unit == "s" and self.timed_out.get(goal.size_class, 0.0) >= TIMED_OUT
+
     @property
     def miss(self) -> float:
         """The sum of the margins of missed goals."""
@@ -74,8 +79,8 @@ class Remedy:
 class Judging:
     """All that runs showed. `ranking` has today first, then the advice or the nearest, then the others. `chosen` is the
     advice, the nearest where no candidate surely meets the goals. `listed` is the length of the list. `windows` are
-    those that were read, `disturbed` those that were read under disturbances; `agreeing` is how many of the `seeds`
-    give the same answer alone."""
+    those that were read, `disturbed` is the part of the list that ran under disturbances; `agreeing` is how many of the
+    `seeds` give the same answer alone."""
 
     ranking: tuple[JudgedCandidate, ...]
     chosen: JudgedCandidate
@@ -87,7 +92,7 @@ class Judging:
     spent: Ledger
     listed: str
     windows: int
-    disturbed: int
+    disturbed: float
     seeds: int
     agreeing: int
     load: float
@@ -227,7 +232,7 @@ def timeout_warnings(chosen: JudgedCandidate, goals: Sequence[Goal]) -> list[str
         f"{100 * part:.0f} % of the slowest flows of {size_class} had a timeout: this tail is your retransmission "
         "timeout (host.initial_rto before a flow's first acknowledgement, host.min_rto after it)"
         for size_class, part in chosen.timed_out.items()
-        if part >= 0.5 and any(goal.size_class == size_class for goal in goals)
+        if part >= TIMED_OUT and any(goal.size_class == size_class for goal in goals)
     ]
 
 

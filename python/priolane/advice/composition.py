@@ -18,10 +18,9 @@ from priolane.advice.changes import PLAIN_HOSTS, merged
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import Feasibility, requires, shipped
 from priolane.advice.goals import Goal
+from priolane.advice.samples import TIMED_OUT
 from priolane.model.quantity import picoseconds
 
-TIMED_OUT = 0.5
-"""The part of the slowest flows that had a timeout from which on a tail is the timeout and not the scheme."""
 # Timers of Linux count ticks, of which there are 250 or 1000 a second.
 _TIMEOUTS = ("4ms", "1ms")
 # Transports besides that of the leading ladder.

@@ -147,11 +147,12 @@ def _advise(context: AdviceContext) -> Advice:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
     ledger = Ledger(pace.budget, pace.whole, planned=len(guessed) * pace.whole)
     ledger.add(Stage.TODAY, pace.trials)
-    now = stages.run_today(context, Windows.over(context.flows, MOST), ledger)
+    guess = sufficiency.guess_windows(context, pace.longest_s(context.goals))
+    now = stages.run_today(context, guess, ledger)
     lacking = sufficiency.too_short(context, longest := longest_s(now, context.goals))
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)
-    windows = sufficiency.windows(context, longest)
+    windows = sufficiency.windows(context, longest, guess=guess)
     now = stages.run_today(context, windows, ledger)
     context = replace(context, goals=_of_today(context.goals, now))
     measured = compare(context.measured, values_of(now))
@@ -331,7 +332,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             spent=ledger,
             listed=context.flows.in_words,
             windows=windows.count,
-            disturbed=max((one.windows for one in findings), default=0),
+            disturbed=max((one.part for one in findings), default=0.0),
             seeds=stages.SEEDS if seeds else 1,
             agreeing=_agreeing(context, {**judged.trials, **seeds}, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,

@@ -25,6 +25,8 @@ _PS = 1e-12
 _NONE_SEEN = 3.69
 # The slowest flows, of which it is told how many had a timeout.
 _TAIL = 990
+TIMED_OUT = 0.5
+"""The part of the slowest flows that had a timeout from which on a tail is the timeout and not the scheme."""
 _OTHER_LIST = math.sqrt(2)
 
 

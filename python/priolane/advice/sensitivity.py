@@ -2,8 +2,12 @@
 
 Of failures the worst is told: each kind of link and switch whose loss leaves every two hosts a path fails in a run of
 its own, from before the first window that is read, so that what is seen is the state with the failure.
+
+Disturbances run on a beginning of the list, as long as a fifth of the grid has room for. The first ones matter most:
+where the budget has no room for all, the last ones are left out.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +27,8 @@ from priolane.advice.windows import FEWEST, Windows
 
 # Of the budget, what disturbances may take in any case.
 _RESERVE = 0.1
+# More load and bursts take more packet-hops than the same beginning of the list without them.
+_PART_OF_ROOM = 0.85
 _NOISE = {"trace": "host", "scale": 1.0}
 
 
@@ -49,15 +55,14 @@ class Finding:
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     refused: str | None = None
     hops: int = 0
-    windows: int = 0
-    """The windows that were read."""
+    part: float = 0.0
+    """The part of the list that was run."""
 
 
 def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
     """All that are tried on this fabric, in the time of these windows."""
     found = [
         Disturbance("load_up", "20 % more load", "20 % more load", squeeze=1.2),
-        Disturbance("load_down", "20 % less load", "20 % less load", squeeze=0.8),
         Disturbance(
             "burst",
             "bursts: up to 16 hosts send 64 kB each to one at once, in each window",
@@ -65,7 +70,8 @@ def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
             group=_burst(fabric, windows),
         ),
     ]
-    found += [_failure(what, windows) for what in failures(fabric.topology)]
+    found += [_failure(what, windows) for what in fabric.derived.failures]
+    found.append(Disturbance("load_down", "20 % less load", "20 % less load", squeeze=0.8))
     noise = fabric.experiment.get("delay_noise", _NOISE)
     table = noise if isinstance(noise, Mapping) else {"trace": noise}
     twice = {**table, "scale": 2 * float(table.get("scale", 1))}
@@ -83,32 +89,12 @@ def _failure(what: str, windows: Windows) -> Disturbance:
         "fail": what,
         "reconvergence": f"{max(1, windows.length_ns // 50)}ns",
     }
-    name = what.replace(":", "_").replace("-", "_")
+    name = re.sub(r"[^A-Za-z0-9]", "_", what)
     return Disturbance(name, f"{what} has failed", FAILURES, changes={"event": [event]})
 
 
 FAILURES = "failures"
 """The name of all disturbances by failures together."""
-# Failures of one kind that are tried.
-_MOST_FAILURES = 3
-
-
-def failures(topology: Mapping[str, Any]) -> tuple[str, ...]:
-    """Links between switches and switches whose loss leaves every two hosts a path; none where none is known."""
-
-    def count(key: str) -> int:
-        value = topology.get(key)
-        return min(value, _MOST_FAILURES) if isinstance(value, int) else 0
-
-    match topology.get("kind"):
-        case "leaf_spine" if count("spines") >= 2:
-            return ("link:leaf0-spine0", *(f"switch:spine{spine}" for spine in range(count("spines"))))
-        case "three_tier" if count("aggs_per_pod") >= 2:
-            return ("link:leaf0-0-agg0-0", "switch:agg0-0")
-        case "fat_tree" if (topology.get("k") or 0) >= 4:
-            return ("link:edge0-agg0", "switch:agg0")
-        case _:
-            return ()
 
 
 def _burst(fabric: Fabric, windows: Windows) -> dict[str, Any]:
@@ -118,18 +104,13 @@ def _burst(fabric: Fabric, windows: Windows) -> dict[str, Any]:
         "app": "incast",
         "period": f"{windows.length_ns}ns",
         "start": f"{windows.length_ns // 2}ns",
-        "fan_in": burst_width(fabric.topology),
+        "fan_in": max(1, min(_SENDERS, len(fabric.derived.racks) - 1)),
         "size": "64kB",
     }
 
 
-def burst_width(topology: Mapping[str, Any]) -> int:
-    """Senders of a burst: 16, or fewer where there are fewer hosts."""
-    per_leaf, leaves = topology.get("hosts_per_leaf"), topology.get("leaves")
-    if isinstance(per_leaf, int) and isinstance(leaves, int):
-        return max(1, min(16, per_leaf * leaves - 1))
-    hosts = topology.get("hosts")
-    return max(1, min(16, hosts - 1)) if isinstance(hosts, int) else 8
+# Senders of a burst, or fewer where there are fewer hosts.
+_SENDERS = 16
 
 
 def examine(
@@ -140,7 +121,7 @@ def examine(
     begin(context, ledger, Stage.SENSITIVITY)
     kept = [Disturbance(one.name, one.says, one.says, asked=one.asked) for one in remembered(context.flows, pair[0])]
     lists = ledger.lists_left() / (len(pair) * len([*kept, *disturbances(context.fabric, windows)]))
-    fitting = int(lists * (windows.all + 1)) - 1
+    fitting = int(_PART_OF_ROOM * lists * (windows.all + 1)) - 1
     shorter = windows if context.needs_whole_list else windows.first(max(FEWEST, fitting))
     room = max(_RESERVE * ledger.budget, ledger.budget - ledger.total)
     found: list[Finding] = []
@@ -181,4 +162,4 @@ def _examine(
     names = [candidate.name for candidate in pair]
     out = context.request.out / "runs" / one.name
     found = experiment.trials(out, names, context.request.how, goals)
-    return Finding(one, outcomes(goals, values(found)), hops=hops(found), windows=windows.read)
+    return Finding(one, outcomes(goals, values(found)), hops=hops(found), part=windows.part)

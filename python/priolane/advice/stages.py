@@ -34,8 +34,9 @@ _DRAWN = 1.5
 _JUDGED = FINALISTS + CHEAPEST + 3
 SEEDS = 3
 """The seeds with which the advice is compared with today's scheme."""
-# Whole lists that later stages have to find room for: judging, other seeds, disturbances.
-_AFTER_RACE, _AFTER_JUDGING = 8.0, 4.0
+# Whole lists that later stages have to find room for: judging four, other seeds two, and disturbances about five, which
+# are seven runs of two candidates on a third of the list.
+_AFTER_RACE, _AFTER_JUDGING = 11.5, 7.5
 
 
 @dataclass(frozen=True)

@@ -121,13 +121,27 @@ def _narrower(context: AdviceContext, needed_s: float) -> str | None:
     return f"{goal.size_class} = {{ {inside} }}"
 
 
-def windows(context: AdviceContext, longest_s: float, times: float = TIMES_LONGEST) -> Windows:
+# Of as many windows as there may be, those that a guess must have: the list runs anew with others.
+_ENOUGH_OF_GUESS = 0.75
+
+
+def guess_windows(context: AdviceContext, longest_s: float) -> Windows:
+    """The windows for flows that take a little longer than those at the beginning of the list."""
+    return windows(context, MARGIN * longest_s) if math.isfinite(longest_s) else Windows.over(context.flows, MOST)
+
+
+def windows(
+    context: AdviceContext, longest_s: float, times: float = TIMES_LONGEST, guess: Windows | None = None
+) -> Windows:
     """The windows of a list that is long enough: as many as flows and their completion times allow, each at least
-    `times` the longest of these."""
+    `times` the longest of these. They are those of a `guess` if these are as long and nearly as many."""
     counts = context.counts()
     by_flows = min(counts[goal.name] // goal.quantity.least for goal in context.goals) - 1
     by_time = MOST if longest_s <= 0 else int(context.flows.span_s / (times * longest_s)) - 1
-    return Windows.over(context.flows, max(FEWEST, min(MOST, by_flows, by_time)))
+    count = max(FEWEST, min(MOST, by_flows, by_time))
+    if guess is not None and _ENOUGH_OF_GUESS * count <= guess.count <= count:
+        return guess
+    return Windows.over(context.flows, count)
 
 
 def _largest_of(context: AdviceContext, goal: Goal) -> float:

@@ -21,6 +21,9 @@ _SHOWN = 4
 def summary(advice: Advice) -> Iterator[str]:
     """The advice, how sure it is, and the configuration."""
     yield advice.headline
+    if advice.doubts:
+        more = len(advice.doubts) - 1
+        yield f"  uncertain: {advice.doubts[0]}{f' ({more} more: --explain)' if more else ''}"
     judging = advice.judging
     if judging is None:
         return
@@ -122,12 +125,17 @@ def ranking_rows(advice: Advice, judging: Judging) -> list[list[str]]:
 
 
 def _row(advice: Advice, one: JudgedCandidate) -> list[str]:
-    cells = [_outcome(outcome) for outcome in one.outcomes]
-    cells += [one.estimates[goal.name].format(goal.quantity.unit) for goal in advice.shown]
+    late = {goal.name: _TIMEOUTS if one.is_timeout(goal) else "" for goal in (*advice.goals, *advice.shown)}
+    cells = [_outcome(outcome) + late[outcome.goal.name] for outcome in one.outcomes]
+    cells += [one.estimates[goal.name].format(goal.quantity.unit) + late[goal.name] for goal in advice.shown]
     is_today = one.candidate.name == advice.today.candidate.name
     name = f"today: {one.candidate.family}" if is_today else one.candidate.name
     changes = "" if is_today else ", ".join(step.short for step in advice.today.steps(one.candidate))
     return [name, str(one.candidate.queues or ""), *cells, changes]
+
+
+_TIMEOUTS = " (timeouts)"
+"""The mark of a value that is the retransmission timeout and not the scheme."""
 
 
 def holds(judging: Judging) -> str:
@@ -145,10 +153,10 @@ def holds(judging: Judging) -> str:
     if not clauses:
         return "no disturbance was looked at"
     says = f"goals are {'; '.join(clauses)}"
-    if not sorts[_Held.UNSURE] or judging.disturbed >= judging.windows:
+    if not sorts[_Held.UNSURE] or judging.disturbed >= 1:
         return says
     return (
-        f"{says}. Each ran on {judging.disturbed} of the {judging.windows} windows, so that intervals are wider than "
+        f"{says}. Each ran on the first {100 * judging.disturbed:.0f} % of the list, so that intervals are wider than "
         "those above: a goal may hold there without being shown to"
     )
 
@@ -245,7 +253,22 @@ def next_steps(advice: Advice) -> Iterator[str]:
             yield f"       {one.says}"
     if advice.commands:
         yield "then   notes.txt in each directory has the commands that load, verify and go back"
+    if advice.commands and advice.judging is not None:
+        yield f"then   measure: if the network is as simulated, {expected(advice.judging)}"
     yield from (f"note   {text}" for text in advice.notes)
+
+
+def expected(judging: Judging) -> str:
+    """The intervals in which measured values of the goals lie after the change, if the network is as simulated."""
+    return ", ".join(_expected(one) for one in judging.chosen.outcomes)
+
+
+def _expected(one: Outcome) -> str:
+    low, high = one.estimate.low, one.estimate.high
+    metric = one.goal.text.split()[0]
+    if low is None or high is None:
+        return f"{metric} has no value"
+    return f"{metric} is from {one.goal.format(low)} to {one.goal.format(high)}"
 
 
 def cautions(advice: Advice) -> Iterator[str]:

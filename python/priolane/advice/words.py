@@ -86,16 +86,18 @@ def values(outcomes: Sequence[Outcome]) -> str:
 
 def _gain(now: Outcome, then: Outcome) -> str:
     goal, unit = now.goal, now.goal.quantity.unit
-    found = f"{metric(goal)} {goal.format(now.value)} -> {then.estimate.format(unit)}"
+    found = f"{metric(goal)} {now.estimate.format(unit)} -> {then.estimate.format(unit)}"
     bound = f", bound {then.relative_bound}" if then.relative_bound else ""
-    if now.value is None or then.value is None or now.value <= 0 or then.value <= 0 or goal.quantity.is_part:
+    if now.margin is None or then.margin is None or goal.quantity.is_part:
         return f"{found}{f' ({bound[2:]})' if bound else ''}"
-    ratio = math.log(now.value / then.value)
-    if abs(ratio) < _SAME:
+    better = now.margin.minus(then.margin)
+    if abs(better.all) < _SAME:
         return f"{metric(goal)} unchanged ({then.estimate.format(unit)}{bound})"
-    better = -ratio if goal.quantity.is_large_good else ratio
-    verb = "better" if better > 0 else "worse"
-    return f"{found} ({short(math.exp(abs(ratio)))} times {verb}{bound})"
+    verb = "better" if better.all > 0 else "worse"
+    # Both are read on the same windows, so that the factor has an interval of its own.
+    middle, half = abs(better.all), better.half_width()
+    low, factor, high = (short(math.exp(value)) for value in (middle - half, middle, middle + half))
+    return f"{found} ({factor} [{low}, {high}] times {verb}{bound})"
 
 
 def _count(number: int) -> str:

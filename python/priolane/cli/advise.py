@@ -185,9 +185,6 @@ def _print(advice: Advice, *, explain: bool) -> None:
         show.line("")
     if explain:
         _explain(advice)
-    elif advice.doubts:
-        more = len(advice.doubts) - 1
-        show.line(f"uncertain: {advice.doubts[0]}{f' ({more} more: --explain)' if more else ''}")
     if judging is not None:
         if not explain:
             counts = f"{len(judging.race.ended)} candidates were eliminated, {len(advice.infeasible)} schemes cannot be"
