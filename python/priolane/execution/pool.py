@@ -1,4 +1,10 @@
-"""Runs in processes of this machine, which share its files, and calls through an executor of the user's."""
+"""Runs in processes of this machine, which share its files, and calls through an executor of the user's.
+
+The processes are those of `concurrent.futures`. loky 3.7 was tried in their place, with two processes on Linux
+(medians of six starts). It takes 1.15 s of CPU time from start to end, not 0.79 s: every process imports it, and it
+starts a resource tracker of its own. Its processes outlive a parent that is killed, because they have no sentinel of
+the parent. A killed process breaks both pools. loky would replace `_without_main_module` here, and nothing else.
+"""
 
 import concurrent.futures
 import contextlib
