@@ -111,7 +111,7 @@ def build(profile: str = "release") -> Path:
     """priolane-bench, built with a profile of Cargo.toml."""
     # With the Python module among the packages its dependencies have the features that they have there, and are not
     # compiled a second time.
-    packages = ["-p", "priolane-tools", "-p", "priolane-py"]
+    packages = ["-p", "priolane-bench", "-p", "priolane-py"]
     command = ["cargo", "build", "--profile", profile, "--quiet", *packages, "--bin", "priolane-bench"]
     for line in _output([*command, "--message-format=json"]).splitlines():
         made = json.loads(line)

@@ -65,8 +65,8 @@ const LAYERS: &[&[&str]] = &[
         "priolane-lab/src/trace",
         "priolane-lab/src/unit.rs",
     ],
-    &["priolane-tools/src/"],
-    &["priolane-tools/src/bin/"],
+    &["priolane-bench/src/", "priolane-testbed/src/"],
+    &["priolane-bench/src/bin/", "priolane-analysis/src/"],
     &["priolane-py/src/"],
     &["priolane-imports/src/", "priolane-rounds/src/", "priolane-testkit/src/"],
 ];

@@ -78,22 +78,22 @@ impl Experiment {
 
     /// Returns the merged experiment, its grid and its predicted cost, without running it.
     fn check(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.answer_json(py, options, priolane_tools::check::check)
+        self.answer_json(py, options, priolane_analysis::check::check)
     }
 
     /// Returns the switches, ports and hosts of its network, as the simulator builds it.
     fn network(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.answer_json(py, options, priolane_tools::network::network)
+        self.answer_json(py, options, priolane_analysis::network::network)
     }
 
     /// Returns the flows of its first run as the text of a flow list, without running it.
     fn drawn(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.answer(py, options, priolane_tools::drawn::drawn)
+        self.answer(py, options, priolane_analysis::drawn::drawn)
     }
 
     /// Returns the promised rates of long-lived flows at each sweep point, without running; rejects experiments without
     /// pricing.
     fn promised(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.answer_json(py, options, priolane_tools::promised::promised)
+        self.answer_json(py, options, priolane_analysis::promised::promised)
     }
 }

@@ -42,7 +42,7 @@ impl Plan {
     fn costs(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
         let signals = Signals::default();
         let interrupt = signals.interrupt();
-        py.detach(|| priolane_tools::check::costs(&self.0, &interrupt))
+        py.detach(|| priolane_analysis::check::costs(&self.0, &interrupt))
             .map_err(|error| signals.or(error, input_error))
     }
 
@@ -80,7 +80,7 @@ impl Plan {
         let asked: JobRequest = self::request(request)?;
         let name = asked.name()?;
         let run = self.planned(run_id)?;
-        response(&py.detach(|| priolane_tools::linux::job(run, name, asked.choices())).map_err(input_error)?)
+        response(&py.detach(|| priolane_testbed::job(run, name, asked.choices())).map_err(input_error)?)
     }
 
     /// The same on the machines of a file.
@@ -88,7 +88,7 @@ impl Plan {
         let MachinesRequest { scale, machines } = self::request(request)?;
         let run = self.planned(run_id)?;
         let scale = scale.map(NonZeroU64::get);
-        let planned = py.detach(|| priolane_tools::linux::job_on_machines(run, scale, &machines));
+        let planned = py.detach(|| priolane_testbed::job_on_machines(run, scale, &machines));
         response(&planned.map_err(input_error)?)
     }
 
@@ -105,8 +105,8 @@ impl Plan {
         let run = self.planned(run_id)?;
         let out_dir = utf8(out_dir)?;
         let mut reporter = Reporter::new(progress);
-        let profile =
-            py.detach(|| priolane_tools::profile::profile(run, &out_dir, &mut |now| reporter.report(now)));
+        let profile = py
+            .detach(|| priolane_bench::run_profile::profile(run, &out_dir, &mut |now| reporter.report(now)));
         match profile {
             Ok(profile) => response(&profile),
             Err(failure) => {
@@ -198,7 +198,7 @@ impl Grid {
         let PlannedRun { job, scale } = request(planned)?;
         let measured = request(measured)?;
         let done = py.detach(|| {
-            let measurement = priolane_tools::linux::measurement(run, (&job.scheme, scale.get()), &measured)?;
+            let measurement = priolane_testbed::measurement(run, (&job.scheme, scale.get()), &measured)?;
             execute::store_measured(run, &self.store, measurement)
         });
         response(&done_to_json(&done.map_err(|failure| failed(failure, &format!("run {run_id}")))?))

@@ -140,7 +140,7 @@ fn schema(of: &str) -> PyResult<String> {
 #[pyfunction]
 fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_tools::thresholds::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_analysis::thresholds::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -152,10 +152,10 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyo3(signature = (request, progress=None))]
 fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
     let signals = Signals::default();
-    let mut request = self::request::<priolane_tools::analyze::Request>(request)?;
+    let mut request = self::request::<priolane_analysis::analyze::Request>(request)?;
     request.interrupt = signals.interrupt();
     reported(py, &signals, progress, "the simulation", |progress| {
-        priolane_tools::analyze::answer(&request, progress)
+        priolane_analysis::analyze::answer(&request, progress)
     })
 }
 
@@ -163,7 +163,7 @@ fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResu
 #[pyfunction]
 fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_tools::channels::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_analysis::channels::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -171,7 +171,7 @@ fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_tools::deploy::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_analysis::deploy::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -179,9 +179,9 @@ fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
     let signals = Signals::default();
-    let mut request = self::request::<priolane_tools::requirement::Request>(request)?;
+    let mut request = self::request::<priolane_analysis::requirement::Request>(request)?;
     request.interrupt = signals.interrupt();
-    let answer = py.detach(|| priolane_tools::requirement::answer(&request));
+    let answer = py.detach(|| priolane_analysis::requirement::answer(&request));
     response(&answer.map_err(|error| signals.or(error, input_error))?)
 }
 
@@ -189,7 +189,7 @@ fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let result = py.detach(|| priolane_tools::bench::bench(&request));
+    let result = py.detach(|| priolane_bench::bench(&request));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -197,7 +197,7 @@ fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let result = py.detach(|| priolane_tools::bench::several::several(&request));
+    let result = py.detach(|| priolane_bench::several::several(&request));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -226,20 +226,20 @@ fn import_error(failure: import::Failure) -> PyErr {
 /// Returns the first `flows` flows of `bench_side`'s scenario, in the format that other simulators read.
 #[pyfunction]
 fn bench_flow_list(flows: u32) -> String {
-    priolane_tools::bench::peer::flow_list(flows)
+    priolane_bench::peer::flow_list(flows)
 }
 
 /// Times one run of the first `flows` flows of the scenario that other simulators run too.
 #[pyfunction]
 fn bench_side(py: Python<'_>, flows: u32) -> PyResult<String> {
-    let result = py.detach(|| priolane_tools::bench::peer::side(flows));
+    let result = py.detach(|| priolane_bench::peer::side(flows));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
 /// Returns the names of the scenarios that `bench` measures by default.
 #[pyfunction]
 fn bench_scenarios() -> Vec<&'static str> {
-    priolane_tools::bench::usual()
+    priolane_bench::usual()
 }
 
 /// Returns the metrics as JSON, family by family: name, meaning, what it is of, what it needs, unit, both ends of the

@@ -18,7 +18,7 @@ use priolane_linux::run::{self, OnProgress, Progress, RunError, RunJob, TestbedR
 use priolane_linux::steps::steps;
 use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed, TestbedError};
-use priolane_tools::linux::{Choices, SwitchKind};
+use priolane_testbed::{Choices, SwitchKind};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;

@@ -205,7 +205,7 @@ mod tests {
         // Other tests allocate and free memory in the same process, so this test reruns itself in a process of its own.
         const ALONE: &str = "PRIOLANE_TEST_OF_PEAK_MEMORY";
         if std::env::var_os(ALONE).is_none() {
-            let name = "bench::measure::tests::peak_memory_counts_what_was_resident_since_the_start";
+            let name = "measure::tests::peak_memory_counts_what_was_resident_since_the_start";
             let program = std::env::current_exe().expect("Linux names it");
             let child = std::process::Command::new(program)
                 .args(["--exact", name, "--nocapture"])

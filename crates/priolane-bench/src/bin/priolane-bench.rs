@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
+use priolane_bench::growth::{self, Growth, Memory, Row};
+use priolane_bench::parts::{Predicted, predict};
+use priolane_bench::profile::{Profile, profile};
+use priolane_bench::solvers::{SolverTime, solver_times};
+use priolane_bench::{ALL, Bench, Engine, NamedScenario, Raw, Request};
 use priolane_sim::Phase;
-use priolane_tools::bench::growth::{self, Growth, Memory, Row};
-use priolane_tools::bench::parts::{Predicted, predict};
-use priolane_tools::bench::profile::{Profile, profile};
-use priolane_tools::bench::solvers::{SolverTime, solver_times};
-use priolane_tools::bench::{self, ALL, Bench, Engine, NamedScenario, Raw, Request};
 
 const USAGE: &str =
     "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers | --predict | --profile]
@@ -131,11 +131,11 @@ fn print_scenarios(request: &Request, form: Form) -> Result<(), CliError> {
         let [named] = wanted[..] else {
             return Err(CliError::Usage("--raw needs exactly one --scenario".to_owned()));
         };
-        let raw = bench::raw(named, request).map_err(other)?;
+        let raw = priolane_bench::raw(named, request).map_err(other)?;
         return print(&serde_json::to_string(&raw).map_err(other)?);
     }
     let raws = wanted.iter().map(|&named| Ok((named, alone(named, request)?)));
-    let bench = bench::compare(&raws.collect::<Result<Vec<_>, _>>()?);
+    let bench = priolane_bench::compare(&raws.collect::<Result<Vec<_>, _>>()?);
     if form == Form::Json {
         print(&serde_json::to_string(&bench).map_err(other)?)
     } else {
@@ -222,7 +222,7 @@ fn print_growth(request: &Request, form: Form) -> Result<(), CliError> {
         ));
     }
     let once = Request { repeat: 1, ..request.clone() };
-    let rows = bench::TABLE.iter().map(|named| {
+    let rows = priolane_bench::TABLE.iter().map(|named| {
         let raw = alone(named, request)?;
         // The table takes minutes, so each case is reported when it completes.
         let ns = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
@@ -231,7 +231,7 @@ fn print_growth(request: &Request, form: Form) -> Result<(), CliError> {
         Ok((named, raw))
     });
     let rows: Vec<(&'static NamedScenario, Raw)> = rows.collect::<Result<_, CliError>>()?;
-    let ([short, long, few, many], [less, more]) = (bench::MEMORY, bench::FINISHED) else {
+    let ([short, long, few, many], [less, more]) = (priolane_bench::MEMORY, priolane_bench::FINISHED) else {
         return Err(CliError::Other("the cases of memory are not four and two".to_owned()));
     };
     let peaks = growth::Peaks {

@@ -41,7 +41,7 @@ pub enum ScenarioBuildError {
 pub(super) const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The flow list of the leaf-spine.
-pub(super) const LIST: &str = include_str!("../../data/bench_leafspine144.csv");
+pub(super) const LIST: &str = include_str!("../data/bench_leafspine144.csv");
 pub(super) const LINK_DELAY: Span = Span::from_us(1);
 pub(super) const HOST_RATE: Rate = Rate::from_gbps(10);
 

@@ -17,9 +17,9 @@ use priolane_workload::InitialState;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::bench::{self, BenchError, Calibration};
 pub use loads::{PointLoads, TierLoad};
 use predict::Forecast;
+use priolane_bench::{BenchError, Calibration};
 
 /// Assumed instructions per second if they cannot be measured: a round figure for one core.
 const PACE: f64 = 5e9;
@@ -107,7 +107,7 @@ fn pace() -> Result<f64, BenchError> {
     if let Some(&pace) = MEASURED.get() {
         return Ok(pace);
     }
-    let Calibration { scenario, cpu_s } = bench::calibrate()?;
+    let Calibration { scenario, cpu_s } = priolane_bench::calibrate()?;
     let instructions = Forecast::of(&scenario, 1.0).under(&scenario.transport).instructions;
     Ok(*MEASURED.get_or_init(|| instructions / cpu_s))
 }
@@ -352,7 +352,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
     fn short_links_cost_windows_and_visits() {
         let plan = plan_of("study/papers/firapam/fig2b/figure.toml", &[("time.measure", r#""20ms""#)]);
         let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
-        let long = predicted(&bench::calibration().unwrap());
+        let long = predicted(&priolane_bench::calibration().unwrap());
         let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
         // Counted under callgrind: 1,121 per hop over 16 ms, much of it at the end, and 653.
         assert!((1.2..2.2).contains(&(short / long)), "{short} {long}");

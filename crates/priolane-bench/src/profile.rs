@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Request;
 use super::error::BenchError;
 use super::measure::build;
-use crate::profile::{Sampled, Share, sample};
+use crate::run_profile::{Sampled, Share, sample};
 
 /// The parts of the processor time of a scenario, on one thread.
 #[derive(Clone, Debug, Serialize)]

@@ -1,4 +1,5 @@
-//! Measures the speed of the engines on this machine, relative to a yardstick measured on the same machine.
+//! Measures the speed of the engines on this machine, relative to a yardstick measured on the same machine, and the parts of the
+//! time of a run.
 //!
 //! [`bench`] answers a [`Request`] with a [`Bench`], which `priolane bench --json` prints. Clocks are read here and
 //! never affect results of runs; docs/performance.md explains the numbers.
@@ -16,6 +17,7 @@ pub mod parts;
 pub mod peer;
 pub mod profile;
 mod rivals;
+pub mod run_profile;
 mod scenarios;
 pub mod several;
 pub mod solvers;
@@ -25,12 +27,11 @@ use serde::Deserialize;
 
 pub use compare::{Bench, Measurement, compare};
 pub use dctcp::ScenarioBuildError;
-pub(crate) use error::BenchError;
+pub use error::BenchError;
 pub use limit::Limit;
 use measure::build;
 pub use measure::{Busy, Raw};
-pub use named::NamedScenario;
-pub(crate) use named::Usual;
+pub use named::{NamedScenario, Usual};
 use scenarios::find;
 pub use scenarios::{ALL, FINISHED, MEMORY, TABLE};
 
@@ -112,7 +113,7 @@ pub fn raw(named: &'static NamedScenario, request: &Request) -> Result<Raw, Benc
 
 /// A short calibration run and its cost.
 #[derive(Debug)]
-pub(crate) struct Calibration {
+pub struct Calibration {
     /// The scenario that was run.
     pub scenario: Scenario,
     /// CPU time in seconds: the median of three runs.
@@ -123,7 +124,7 @@ pub(crate) struct Calibration {
 ///
 /// # Errors
 /// Returns an error if a run fails or does not complete.
-pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
+pub fn calibrate() -> Result<Calibration, BenchError> {
     let Request { repeat, engine, .. } = Request::default();
     let scenario = calibration()?;
     let raw = measure::measure(peer::scenario()?.name, &scenario, engine.into(), repeat)?;
@@ -134,7 +135,7 @@ pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
 ///
 /// # Errors
 /// Returns an error if the scenario cannot be built.
-pub(crate) fn calibration() -> Result<Scenario, BenchError> {
+pub fn calibration() -> Result<Scenario, BenchError> {
     build(peer::scenario()?, Some(40), SendJitter::PACKET)
 }
 
