@@ -47,7 +47,7 @@ def test_values_and_the_text_that_they_write_have_the_runs_of_the_file(path: Pat
     values = priolane.Experiment(tomllib.loads(path.read_text(encoding="utf-8")), folder=path.parent)
     expected = priolane.plan(path).runs
     assert priolane.plan(values).runs == expected
-    shutil.copytree(path.parent, tmp_path / "copy", ignore=shutil.ignore_patterns("*.png"))
+    shutil.copytree(path.parent, tmp_path / "copy", ignore=shutil.ignore_patterns("*.webp"))
     assert priolane.plan(values.save(tmp_path / "copy" / "written_again.toml")).runs == expected
 
 

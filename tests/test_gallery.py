@@ -30,7 +30,7 @@ def results(tmp_path: Path) -> Path:
 def test_a_picture_is_made_of_results_and_says_of_which_run(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "study"
     assert gallery.make(results, to) == ["nos2/fig6"]
-    picture = to / "papers" / "nos2" / "fig6" / "picture.png"
+    picture = to / "papers" / "nos2" / "fig6" / "picture.webp"
     assert picture.stat().st_size <= gallery.MOST_BYTES
     with Image.open(picture) as opened:
         assert opened.width >= 480
@@ -42,7 +42,7 @@ def test_a_picture_is_made_of_results_and_says_of_which_run(results: Path, tmp_p
 def test_a_figure_without_results_keeps_its_picture(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "study"
     gallery.make(results, to)
-    other = to / "papers" / "nos2" / "fig7" / "picture.png"
+    other = to / "papers" / "nos2" / "fig7" / "picture.webp"
     other.parent.mkdir()
     other.write_bytes(b"kept")
     gallery.make(results, to)
@@ -55,9 +55,16 @@ def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: 
     Image.effect_noise((1200, 200), 90).convert("RGB").save(noise)
     make_thumbnail = gallery.make_thumbnail(noise, {})
     assert len(make_thumbnail) <= gallery.MOST_BYTES
-    Image.effect_noise((2400, 14_400), 90).convert("RGB").save(noise)
+    Image.effect_noise((480, 4_800), 90).convert("RGB").save(noise)
     with pytest.raises(ValueError, match=f"above {gallery.MOST_BYTES} bytes"):
         gallery.make_thumbnail(noise, {})
+
+
+def test_a_picture_keeps_every_pixel_and_its_run() -> None:
+    few = Image.effect_noise((64, 48), 90).convert("RGB").quantize(32)
+    with Image.open(io.BytesIO(gallery.encoded(few, {"seeds": 2}))) as opened:
+        assert opened.convert("RGB").tobytes() == few.convert("RGB").tobytes()
+        assert json.loads(opened.getexif()[0x010E]) == {"seeds": 2}
 
 
 def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:

@@ -33,7 +33,7 @@ OF_THE_SITE = {
     "README.md",
     "claims-changed.md",
     "finding.md",
-    "picture.png",
+    "picture.webp",
     "readings.json",
     "readings.md",
     "deadlines.md",

@@ -55,7 +55,7 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         if claim["test"]["kind"] in ("equal", "ratio"):
             assert lead.endswith(f"the claim allows {100 * claim['test']['within']:g} % either way.**")
         kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
-        assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.png"' in picture
+        assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.webp"' in picture
         assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"
 
 

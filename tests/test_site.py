@@ -118,7 +118,7 @@ def test_the_gallery_is_a_grid_of_thumbnails_that_lead_to_pages(site: Path, page
     links = page.value(
         "[...document.querySelectorAll('.thumbnails li > a:has(img)')].map(link => link.getAttribute('href'))"
     )
-    assert len(links) == len(list((ROOT / "study").glob("**/picture.png")))
+    assert len(links) == len(list((ROOT / "study").glob("**/picture.webp")))
     assert [link for link in links if not (site / link.partition("#")[0]).is_file()] == []
     assert "findings/nos2/fig6.html" in links
     across = page.value(

@@ -3,10 +3,12 @@
 The formulas are those of `price/utility.rs` of priolane-core.
 """
 
+import io
 import math
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from PIL import Image
 
 TARGET = Path(__file__).parent.parent / "docs" / "images" / "paccp-utility.png"
 RTT_S = 100e-6
@@ -46,7 +48,9 @@ def main() -> None:
         axes.set_title(title, fontsize=10, loc="left", fontweight="bold", color=INK)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=9)
-    figure.savefig(TARGET)
+    written = io.BytesIO()
+    figure.savefig(written)
+    Image.open(written).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE).save(TARGET, optimize=True)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def _stacks() -> Mapping[str, bytes]:
 
 
 def _path(figure: str, ending: str = "") -> str:
-    return f"images/gallery/{_anchor(figure)}{ending}.png"
+    return f"images/gallery/{_anchor(figure)}{ending}.webp"
 
 
 def pictures() -> str:

@@ -12,7 +12,7 @@ _PHONE_PIXELS = 640
 
 
 def stacked(picture: Path) -> bytes | None:
-    """The picture with its right half below its left one, as PNG; `None` where no white gap is in its middle."""
+    """The picture with its right half below its left one, as WebP; `None` where no white gap is in its middle."""
     with Image.open(picture) as opened:
         whole = opened.convert("RGB")
     gap = _middle_gap(whole)
@@ -25,7 +25,8 @@ def stacked(picture: Path) -> bytes | None:
     stack.paste(halves[0], (0, 0))
     stack.paste(halves[1], (0, ends[0]))
     written = io.BytesIO()
-    stack.quantize(64, Image.Quantize.MAXCOVERAGE).save(written, "PNG", optimize=True)
+    few = stack.quantize(64, Image.Quantize.MAXCOVERAGE)
+    few.convert("RGB").save(written, "WEBP", lossless=True, quality=100)
     return written.getvalue()
 
 
