@@ -15,7 +15,7 @@ from fake_core import FakeCore
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.model import folders
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.results.results import Results, load
 from priolane.study import catalogue
 from priolane.study.outcomes import outcome
@@ -111,8 +111,8 @@ def test_a_record_has_what_was_found(directory: Path) -> None:
     record = read_record("nos2/fig6", directory)
     assert record is not None
     assert (record.command, record.size) == (COMMAND, "quick, 2 seeds")
-    assert record.counts() == Counter({Verdict.REPRODUCED: 2, Verdict.UNDECIDED: 2, Verdict.CONTRADICTED: 1})
-    assert record.counts(Source.OURS) == Counter({Verdict.UNDECIDED: 1})
+    of_paper = Counter({Standing.REPRODUCED: 2, Standing.UNDECIDED: 1, Standing.CONTRADICTED: 1})
+    assert record.standings() == {Source.PAPER: of_paper, Source.OURS: Counter({Standing.UNDECIDED: 1})}
     first = record.claims[0]
     assert (first["test"], first["asked"]) == ({"kind": "equal", "within": 0.1}, "equal within 10 %")
     assert first["measured"][0]["mean"] == 1.12
@@ -157,12 +157,17 @@ def test_counts_change_with_a_record(directory: Path) -> None:
         table = ledger.counts(ledger.shipped(directory))
         return next(line for line in table.splitlines() if line.startswith("| NOS2 "))
 
-    assert of_papers().endswith("| 2 | 1 | 1 | 0 |")
+    assert of_papers().endswith("| 2 | 1 | 1 | 0 | 0 | 0 |")
     path = directory / FIG6
     record = json.loads(path.read_text(encoding="utf-8"))
-    record["grids"][0]["claims"][0]["verdict"] = "contradicted"
+    first = record["grids"][0]["claims"][0]
+    first["verdict"] = "contradicted"
     path.write_text(json.dumps(record), encoding="utf-8")
-    assert of_papers().endswith("| 1 | 1 | 2 | 0 |")
+    assert of_papers().endswith("| 1 | 1 | 2 | 0 | 0 | 0 |")
+    # A number that a parameter was fitted to is none that was reproduced or contradicted.
+    first["fitted"] = "the deadlines"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert of_papers().endswith("| 1 | 1 | 1 | 0 | 1 | 0 |")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"figure": "nos2/fig6"}', '{"grids": 3}'])

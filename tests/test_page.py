@@ -117,6 +117,13 @@ def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
         assert wanted in text
 
 
+def fit_the_reproduced(report: dict[str, Any]) -> dict[str, Any]:
+    """The report with parameters that were fitted to every number that is reproduced."""
+    fitted = {"fitted": "the deadlines"}
+    claims = [claim | (fitted if claim["verdict"] == "reproduced" else {}) for claim in report["claims"]]
+    return report | {"claims": claims}
+
+
 def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> None:
     page = write_report(results).read_text(encoding="utf-8")
     text = " ".join(" ".join(structure(page).text).split())
@@ -126,6 +133,10 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
         "Means over 2 seeds, geometric for quantities above 0; whiskers show 95 % intervals, where these fit the panel."
         in text
     )
+    factories.edit(results.directory / "report.json", fit_the_reproduced)
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
+    assert "1 undecided, 1 contradicted, 2 fitted; ours: 1 undecided" in page
+    assert "The deadlines were fitted to it." in page
     factories.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page

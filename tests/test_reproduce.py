@@ -99,11 +99,11 @@ def test_all_figures_are_one_command_and_one_page(jobs: str, capsys: pytest.Capt
     assert [line.split() for line in lines[4:8]] == [
         [
             *["claims", "of", "figures", "reproduced", "undecided", "contradicted"],
-            *["impossible", "as", "printed", "incomplete"],
+            *["impossible", "as", "printed", "fitted", "incomplete"],
         ],
-        ["NOS2", "2", "of", "2", "1", "0", "1", "0", "0"],
-        ["TOP", "1", "of", "1", "1", "0", "0", "0", "0"],
-        ["ours,", "on", "the", "same", "figures", "3", "of", "3", "3", "0", "0", "0", "0"],
+        ["NOS2", "2", "of", "2", "1", "0", "1", "0", "0", "0"],
+        ["TOP", "1", "of", "1", "1", "0", "0", "0", "0", "0"],
+        ["ours,", "on", "the", "same", "figures", "3", "of", "3", "3", "0", "0", "0", "0", "0"],
     ]
     assert lines[8] == "page   runs/all.html"
     page = Path("runs/all.html").read_text(encoding="utf-8")

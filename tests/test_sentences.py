@@ -215,6 +215,18 @@ def test_a_number_that_no_run_can_have_is_impossible_and_not_merely_contradicted
     assert unstated.word == "contradicted"
 
 
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_a_number_that_a_parameter_was_fitted_to_is_fitted_whatever_its_verdict(verdict: Verdict) -> None:
+    rate = {"kind": "ratio", "paper": 10.0, "within": 0.1}
+    one = replace(claim(rate, value("late.all.a", ratio(9.9, 9.8, 10.0)), says="PA misses 10"), verdict=verdict)
+    proof = Cause(CauseKind.PAPER, proof="tests/test_x.py::test_it")
+    fitted = replace(one, fitted="the deadlines of H", reason="the interval is wide", cause=proof)
+    assert headline(fitted).startswith("Fitted: PA misses 10")
+    assert (fitted.word, verdict_text(fitted)) == ("fitted", "fitted")
+    assert reason_text(fitted) == "The deadlines of H were fitted to it."
+    assert fitted.notes == ("the deadlines of H were fitted to it",)
+
+
 def title(test: Mapping[str, Any], estimate: Estimate, says: str, paths: str = "rate.DS.paccp") -> str:
     """The title of a contradicted claim."""
     one = replace(claim(test, value(paths, estimate), says=says), verdict=Verdict.CONTRADICTED)

@@ -7,18 +7,25 @@ from typing import Any
 import ledger_pages
 from markdown_text import table
 
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.study.outcomes import standing, why
 from priolane.study.record import Record
 
 # Contradicted claims are what a reader asks about.
-_ORDER = (Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.INCOMPLETE, Verdict.REPRODUCED)
+_ORDER = (
+    Standing.CONTRADICTED,
+    Standing.IMPOSSIBLE,
+    Standing.UNDECIDED,
+    Standing.INCOMPLETE,
+    Standing.REPRODUCED,
+    Standing.FITTED,
+)
 _COLUMNS = ("claim", "asks", "here", "verdict", "cause")
 
 
 def of_record(record: Record) -> str:
     """A section with the claims of the leading reading, contradicted ones first."""
-    claims = sorted(record.claims, key=lambda claim: _ORDER.index(Verdict(claim["verdict"])))
+    claims = sorted(record.claims, key=lambda claim: _ORDER.index(standing(claim)))
     return f"## Every claim\n\n{table(_COLUMNS, [_row(claim) for claim in claims])}"
 
 

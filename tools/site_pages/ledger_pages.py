@@ -13,8 +13,9 @@ from markdown_text import code, table
 import ledger
 import reading_ledger
 from priolane.model import folders
+from priolane.report.signs import STYLES
 from priolane.results.cause import Cause
-from priolane.results.report import Source, Standing, Verdict
+from priolane.results.report import Source, Standing, fitting
 from priolane.study.outcomes import standing
 from priolane.study.record import READINGS, RECORD, Record, counts_text
 
@@ -105,7 +106,7 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
     alone = f"<br>alone: {claim['alone']}" if claim["alone"] != claim["verdict"] else ""
     cause = Cause.of(claim.get("cause"))
     why = "" if cause is None else f"<br>{html.escape(str(cause))}"
-    fitted = f"<br>fitted: {html.escape(claim['fitted'])}" if claim.get("fitted") else ""
+    fitted = f"<br>{html.escape(fitting(claim['fitted']))}" if claim.get("fitted") else ""
     own = " (ours)" if claim["source"] == Source.OURS.value else ""
     section = f"<em>{html.escape(claim['section'])}{own}</em>"
     cells = [
@@ -122,8 +123,7 @@ def _row(record: Record, claim: Mapping[str, Any], anchor: str) -> str:
 
 def pill(shown: Standing, text: str = "") -> str:
     """A verdict, in its colour."""
-    verdict = Verdict.CONTRADICTED.value if shown is Standing.IMPOSSIBLE else shown.value
-    return f'<span class="verdict verdict-{verdict}">{text or shown.value}</span>'
+    return f'<span class="verdict verdict-{STYLES[shown]}">{text or shown.value}</span>'
 
 
 def pills(counts: Mapping[Source, Mapping[Standing, int]]) -> str:

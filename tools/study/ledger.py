@@ -19,9 +19,9 @@ import versions_of_findings
 from priolane.model import folders
 from priolane.results.cause import CauseKind
 from priolane.results.estimate import Estimate
-from priolane.results.report import Source, Verdict
+from priolane.results.report import Source, Standing
 from priolane.study import catalogue
-from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, tally
+from priolane.study.outcomes import Asks, Outcome, by_question, causes_of_failures, standing, tally
 from priolane.study.record import RECORD, Record, records, results_version
 
 ROOT = Path(__file__).parent.parent.parent
@@ -54,19 +54,19 @@ _FIRST = (Outcome.REPRODUCED, Outcome.UNDER_A_READING, Outcome.IMPOSSIBLE)
 
 def counts(found: Sequence[Record]) -> str:
     """The table of counts per paper, claims of the papers and ours apart."""
-    verdicts = list(Verdict)
+    standings = list(Standing)
     lines = [
-        "| claims of | figures recorded | " + " | ".join(verdict.value for verdict in verdicts) + " |",
-        "|---" * (2 + len(verdicts)) + "|",
+        "| claims of | figures recorded | " + " | ".join(one.value for one in standings) + " |",
+        "|---" * (2 + len(standings)) + "|",
     ]
-    beside: Counter[Verdict] = Counter()
+    beside: Counter[Standing] = Counter()
     for paper, of_paper in _by_paper():
         there = [record for record in found if record.figure in {item.key for item in of_paper}]
         source = Source.PAPER if paper in NAMES else Source.OURS
-        tally = _sum(record.counts(source) for record in there)
+        tally = _sum(record.standings()[source] for record in there)
         lines.append(_row(NAMES.get(paper, "our own figures"), f"{len(there)} of {len(of_paper)}", tally))
         if source is Source.PAPER:
-            beside += _sum(record.counts(Source.OURS) for record in there)
+            beside += _sum(record.standings()[Source.OURS] for record in there)
     lines.append(_row("our additional checks on those figures", "", beside))
     return "\n".join(lines) + "\n"
 
@@ -154,7 +154,7 @@ def undecided(found: Sequence[Record]) -> str:
     tally: Counter[str] = Counter()
     for record in found:
         for claim in record.claims:
-            if claim["verdict"] == Verdict.UNDECIDED.value:
+            if standing(claim) is Standing.UNDECIDED:
                 tally[_lacks(claim, len(record.grids[0]["seeds"]))] += 1
     rows = [*_seed_rows(), *_NOT_SEEDS.values()]
     lines = [
@@ -202,15 +202,15 @@ def _by_paper() -> Iterator[tuple[str, list[catalogue.PaperFigure]]]:
         yield paper, [item for item in everything if item.paper == paper]
 
 
-def _sum(tallies: Iterable[Counter[Verdict]]) -> Counter[Verdict]:
-    total: Counter[Verdict] = Counter()
+def _sum(tallies: Iterable[Counter[Standing]]) -> Counter[Standing]:
+    total: Counter[Standing] = Counter()
     for own in tallies:
         total.update(own)
     return total
 
 
-def _row(name: str, figures: str, tally: Counter[Verdict]) -> str:
-    return f"| {name} | {figures} | " + " | ".join(str(tally[verdict]) for verdict in Verdict) + " |"
+def _row(name: str, figures: str, tally: Counter[Standing]) -> str:
+    return f"| {name} | {figures} | " + " | ".join(str(tally[one]) for one in Standing) + " |"
 
 
 def estimate_text(item: Mapping[str, Any]) -> str:

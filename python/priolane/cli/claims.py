@@ -3,9 +3,14 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.results.report import Claim, Report, Source, Verdict, error_bound, point_text, tally_texts
+from priolane.results.report import Claim, Report, Source, Standing, error_bound, point_text, tally_texts
 
-_COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
+_COLOURS = {
+    Standing.REPRODUCED: "green",
+    Standing.UNDECIDED: "yellow",
+    Standing.CONTRADICTED: "red",
+    Standing.IMPOSSIBLE: "red",
+}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
 
 
@@ -22,7 +27,7 @@ def print_claims(report: Report) -> None:
                 _labelled(claim),
                 claim.criterion,
                 "\n".join(measured),
-                Text("; ".join((_verdict(claim), *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
+                Text("; ".join((_verdict(claim), *claim.notes)), style=_COLOURS.get(claim.standing, "")),
             ]
         )
     if rows:

@@ -97,6 +97,7 @@ def _as_json(results: Results) -> dict[str, Any]:
                 "says": claim.text,
                 "source": claim.source.value,
                 "verdict": claim.source.word(claim.verdict),
+                "standing": claim.word,
                 "alone": claim.source.word(claim.uncorrected_verdict),
                 "direction": claim.direction.value,
                 "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],

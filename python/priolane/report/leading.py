@@ -3,19 +3,27 @@
 from collections.abc import Iterator, Sequence
 
 from priolane.report.sentences.flagged import excess, flag_texts
-from priolane.results.report import Claim, Report, Verdict
+from priolane.results.report import Claim, Report, Standing
 
 MOST_CLAIMS = 6
 """Claims that are told before a reader asks for all of them."""
 
-_ORDER = (Verdict.CONTRADICTED, Verdict.INCOMPLETE, Verdict.UNDECIDED, Verdict.REPRODUCED)
+# The earlier, the more a reader asks about it.
+_WEIGHTS = {
+    Standing.CONTRADICTED: 0,
+    Standing.IMPOSSIBLE: 0,
+    Standing.INCOMPLETE: 1,
+    Standing.UNDECIDED: 2,
+    Standing.REPRODUCED: 3,
+    Standing.FITTED: 4,
+}
 _FAILED = "fail"
 
 
 def by_weight(report: Report) -> list[Claim]:
     """The claims: the one that the figure is about, then the contradicted ones, those without a verdict, the others."""
     lead = report.lead
-    return sorted(report.claims, key=lambda claim: (claim is not lead, _ORDER.index(claim.verdict)))
+    return sorted(report.claims, key=lambda claim: (claim is not lead, _WEIGHTS[claim.standing]))
 
 
 def shown_first(report: Report) -> tuple[list[Claim], list[Claim]]:
@@ -23,7 +31,7 @@ def shown_first(report: Report) -> tuple[list[Claim], list[Claim]]:
     claims = by_weight(report)
 
     def by_verdict(some: Sequence[Claim]) -> list[Claim]:
-        return sorted(some, key=lambda claim: _ORDER.index(claim.verdict))
+        return sorted(some, key=lambda claim: _WEIGHTS[claim.standing])
 
     return by_verdict(claims[:MOST_CLAIMS]), by_verdict(claims[MOST_CLAIMS:])
 

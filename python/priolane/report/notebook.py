@@ -5,17 +5,12 @@ import html
 from typing import TYPE_CHECKING
 
 from priolane.report.sentences import finding, reason_text, verdict_text
-from priolane.results.report import Claim, Panel, Report, Verdict
+from priolane.report.signs import sign_of
+from priolane.results.report import Claim, Panel, Report
 
 if TYPE_CHECKING:
     from priolane.results.results import Results
 
-_SIGNS = {
-    Verdict.REPRODUCED: "\N{CHECK MARK}",
-    Verdict.CONTRADICTED: "\N{BALLOT X}",
-    Verdict.UNDECIDED: "\N{ALMOST EQUAL TO}",
-    Verdict.INCOMPLETE: "?",
-}
 _FIGURE_STYLE = "max-width: 45em; width: 100%"
 
 
@@ -27,7 +22,7 @@ def claims_html(report: Report) -> str:
 
 def _claim(claim: Claim) -> str:
     flag = f" \N{BLACK FLAG} {claim.flag_kinds}" if claim.flags else ""
-    verdict = f"<b>{_SIGNS[claim.verdict]} {html.escape(verdict_text(claim))}</b>{html.escape(flag)}"
+    verdict = f"<b>{sign_of(claim)} {html.escape(verdict_text(claim))}</b>{html.escape(flag)}"
     return f"{verdict}: {html.escape(f'{finding(claim)} {reason_text(claim)}'.rstrip())}"
 
 

@@ -13,19 +13,14 @@ from markupsafe import Markup, escape
 from priolane.figure.stylesheet import SCRIPT, stylesheet
 from priolane.report.sentences.values import NO_BREAK
 from priolane.report.sentences.words import sentence_case
+from priolane.report.signs import SIGNS, STYLES
 from priolane.results.numbers import short
-from priolane.results.report import Claim, Source, Standing, Verdict, point_text
+from priolane.results.report import Claim, Source, Standing, point_text
 from priolane.text.template_cache import TemplateCache
 
 _TEMPLATES = Path(__file__).parent
 _MICROSECONDS = re.compile(rf"(?<=[\d\]][ {NO_BREAK}])us\b")
 _CODE = re.compile(r"`([^`]*)`")
-_SIGNS = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.UNDECIDED: "≈",
-    Verdict.CONTRADICTED: "✗",
-    Verdict.INCOMPLETE: "?",
-}
 
 
 def render(template: str, content: dict[str, Any]) -> str:
@@ -92,13 +87,13 @@ def hashed(text: str) -> tuple[Markup, str]:
     return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
 
 
-def badge(verdict: Verdict | Standing, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
-    """Class, sign and word of the badge of a verdict on so many claims of `source`. Sign and word distinguish verdicts,
-    so that none depends on colour alone."""
-    shown = Verdict.CONTRADICTED if verdict is Standing.IMPOSSIBLE else Verdict(verdict.value)
-    return {"class": shown.value, "sign": _SIGNS[shown], "word": source.word(verdict, count)}
+def badge(standing: Standing, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
+    """Class, sign and word of the badge of so many claims of `source` that stand so. Sign and word distinguish them, so
+    that none depends on colour alone."""
+    style = STYLES[standing]
+    return {"class": style, "sign": SIGNS[style], "word": source.word(standing, count)}
 
 
 def badge_of(claim: Claim) -> dict[str, str]:
-    """The badge of a claim, whose word says of a contradicted one whether it is impossible as printed."""
+    """The badge of a claim, whose word also says whether its number is impossible as printed, or was fitted to."""
     return badge(claim.standing, claim.source)

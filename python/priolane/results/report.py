@@ -35,13 +35,23 @@ class Verdict(StrEnum):
 
 
 class Standing(StrEnum):
-    """A verdict as it is counted and shown: contradicted claims of numbers that are proved impossible stand apart."""
+    """A verdict as it is counted and shown.
+
+    Contradicted claims of numbers that are proved impossible stand apart, and so does a number that a parameter was
+    fitted to, whatever its verdict: its reproduction would show nothing.
+    """
 
     REPRODUCED = "reproduced"
     UNDECIDED = "undecided"
     CONTRADICTED = "contradicted"
     IMPOSSIBLE = "impossible as printed"
+    FITTED = "fitted"
     INCOMPLETE = "incomplete"
+
+
+def fitting(parameter: str) -> str:
+    """The clause on a number that a parameter was fitted to."""
+    return f"{parameter} were fitted to it"
 
 
 _OWN_WORDS = {"reproduced": ("holds", "hold"), "contradicted": ("does not hold", "do not hold")}
@@ -176,7 +186,9 @@ class Claim:
 
     @property
     def standing(self) -> Standing:
-        """The verdict, or that what the paper prints is impossible."""
+        """The verdict, or that a parameter was fitted to the number, or that what the paper prints is impossible."""
+        if self.fitted:
+            return Standing.FITTED
         return Standing.IMPOSSIBLE if self.is_impossible else Standing(self.verdict.value)
 
     @property
@@ -192,7 +204,9 @@ class Claim:
     @property
     def notes(self) -> tuple[str, ...]:
         """The note beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
-        direction where the verdict does not say it."""
+        direction where the verdict does not say it. A number that a parameter was fitted to has only that parameter."""
+        if self.fitted:
+            return (fitting(self.fitted),)
         alone = self.source.word(self.uncorrected_verdict)
         uncorrected = "" if self.uncorrected_verdict is self.verdict else f"alone {alone}"
         shown = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from priolane.results.cause import Cause, CauseKind
-from priolane.results.report import Standing, Verdict
+from priolane.results.report import Standing, Verdict, fitting
 
 
 class Outcome(Enum):
@@ -22,7 +22,11 @@ class Outcome(Enum):
     IMPOSSIBLE = Standing.IMPOSSIBLE.value
     FAILS = "does not hold"
     UNDECIDED = "undecided"
-    FITTED = "fitted"
+    FITTED = Standing.FITTED.value
+
+
+# Outcomes that reports count apart from the verdict.
+_APART = (Outcome.IMPOSSIBLE, Outcome.FITTED)
 
 
 def outcome(claim: Mapping[str, Any]) -> Outcome:
@@ -48,7 +52,8 @@ def outcome(claim: Mapping[str, Any]) -> Outcome:
 
 def standing(claim: Mapping[str, Any]) -> Standing:
     """The standing of a claim of a record, as reports count it. Raises as `outcome` does."""
-    return Standing.IMPOSSIBLE if outcome(claim) is Outcome.IMPOSSIBLE else Standing(claim["verdict"])
+    of_claim = outcome(claim)
+    return Standing(of_claim.value if of_claim in _APART else claim["verdict"])
 
 
 def why(claim: Mapping[str, Any]) -> str:
@@ -58,7 +63,7 @@ def why(claim: Mapping[str, Any]) -> str:
     names the parameter.
     """
     if claim.get("fitted"):
-        return f"{claim['fitted']} were fitted to it"
+        return fitting(claim["fitted"])
     verdict = Verdict(claim["verdict"])
     if verdict is Verdict.REPRODUCED:
         return ""

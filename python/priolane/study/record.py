@@ -68,11 +68,6 @@ class Record:
         recorded = [(claim["says"], Verdict(claim["verdict"])) for claim in self.claims]
         return recorded == [(claim.text, claim.verdict) for claim in results.report.claims]
 
-    def counts(self, source: Source | None = None) -> Counter[Verdict]:
-        """The number of claims with each verdict: all, or those that one of both makes."""
-        claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)
-        return Counter(Verdict(claim["verdict"]) for claim in claims)
-
     def standings(self) -> dict[Source, Counter[Standing]]:
         """The number of claims that stand so, those of the paper and ours apart."""
         counted: dict[Source, Counter[Standing]] = {source: Counter() for source in Source}
@@ -128,7 +123,7 @@ def read_record(figure: str, directory: Path = STUDY, file: str = RECORD) -> Rec
             results=read["results"],
             grids=tuple(read["grids"]),
         )
-        record.counts()
+        record.standings()
         str(record.size)
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a record of this version ({error!r}); record {figure} again") from error

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from priolane.cli.brief.screen import Screen
 from priolane.report.leading import MOST_CLAIMS, by_weight
 from priolane.report.sentences import finding, reason_text
+from priolane.report.signs import STYLES
 from priolane.results.report import LEVEL, Claim, Report, Source, tally_texts
 
 _MOST_LINES = 2
@@ -34,7 +35,7 @@ def claim_lines(screen: Screen, report: Report, room: int, recorded: Recorded) -
 def _claim(screen: Screen, claim: Claim, size: tuple[int, int], recorded: str) -> list[str]:
     """A claim in at most `size[1]` lines, its verdict in a column of `size[0]`."""
     width, most = size
-    sign = screen.sign(claim.verdict.value)
+    sign = screen.sign(STYLES[claim.standing])
     before = f"{sign} {claim.word.ljust(width)}  "
     flag = f"{screen.sign('flag')} {claim.flag_kinds}" if claim.flags else ""
     note = "  ".join(part for part in (f"recorded: {recorded}" if recorded else "", flag) if part)

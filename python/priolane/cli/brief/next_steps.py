@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from priolane.results.report import Verdict
+from priolane.results.report import Standing
 from priolane.results.results import Results
 from priolane.storage.object_store import display_name
 from priolane.text.command_line import command_line, option, path_word
@@ -26,7 +26,7 @@ def after_run(results: Results) -> list[str]:
     """More seeds where claims are undecided that seeds decide; where runs are not steady, the window that they want;
     else the whole table of results."""
     place = path_word(display_name(results.directory))
-    undecided = [claim for claim in results.report.claims if claim.verdict is Verdict.UNDECIDED]
+    undecided = [claim for claim in results.report.claims if claim.standing is Standing.UNDECIDED]
     reasons = {claim.reason_code for claim in undecided}
     again = replace(results.options, looks=1)
     if _ONE_SEED in reasons:

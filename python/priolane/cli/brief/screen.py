@@ -21,6 +21,7 @@ _SIGNS = {
     "reproduced": ("\N{CHECK MARK}", "[ok]"),
     "contradicted": ("\N{BALLOT X}", "[no]"),
     "undecided": ("\N{ALMOST EQUAL TO}", "[??]"),
+    "fitted": ("\N{WHITE CIRCLE}", "[fit]"),
     "incomplete": ("?", "[..]"),
     "flag": ("\N{BLACK FLAG}", "[flag]"),
     "ellipsis": ("\N{HORIZONTAL ELLIPSIS}", "..."),

@@ -7,7 +7,7 @@ from priolane.report.sentences import agree, bound, equal, order, ratio, trend
 from priolane.report.sentences.undecided import reason_text, seeds_text
 from priolane.report.sentences.values import Detail
 from priolane.report.sentences.words import sentence_case, statement
-from priolane.results.report import Claim, Direction, Verdict
+from priolane.results.report import Claim, Direction, Standing, Verdict
 
 __all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "verdict_text"]
 
@@ -20,11 +20,12 @@ _KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "trend": trend.sentence,
 }
 # A title that is not shown to be so must not read as a result.
-_IMPOSSIBLE = "Impossible as printed: "
 _PREFIXES = {
-    Verdict.CONTRADICTED: "Not so here: ",
-    Verdict.UNDECIDED: "Open: ",
-    Verdict.INCOMPLETE: "Not finished: ",
+    Standing.CONTRADICTED: "Not so here: ",
+    Standing.IMPOSSIBLE: "Impossible as printed: ",
+    Standing.FITTED: "Fitted: ",
+    Standing.UNDECIDED: "Open: ",
+    Standing.INCOMPLETE: "Not finished: ",
 }
 # A title leaves out the numbers that we take for words of a claim, and brackets before the values.
 _ASIDE = re.compile(r"\s*\((?:we take|ours)[^()]*\)|\s*\([^()]*\)(?= \([^()]*\)$)")
@@ -48,9 +49,8 @@ def finding(claim: Claim, detail: Detail = Detail.FULL) -> str:
 
 
 def _prefix(claim: Claim) -> str:
-    if claim.is_impossible:
-        return _IMPOSSIBLE
-    return _PREFIXES[Verdict.INCOMPLETE] if not is_measured(claim) else _PREFIXES.get(claim.verdict, "")
+    measured = claim.is_impossible or is_measured(claim)
+    return _PREFIXES.get(claim.standing if measured else Standing.INCOMPLETE, "")
 
 
 def is_measured(claim: Claim) -> bool:
@@ -60,7 +60,7 @@ def is_measured(claim: Claim) -> bool:
 
 def verdict_text(claim: Claim) -> str:
     """The verdict in words, and what an undecided claim leans to."""
-    if claim.verdict is not Verdict.UNDECIDED:
+    if claim.standing is not Standing.UNDECIDED:
         return claim.word
     if claim.uncorrected_verdict not in (Verdict.UNDECIDED, Verdict.INCOMPLETE):
         return f"{claim.word} (alone: {claim.source.word(claim.uncorrected_verdict)})"

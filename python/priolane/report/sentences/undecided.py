@@ -1,18 +1,25 @@
-"""The reason of a verdict in a sentence: what an undecided claim lacks, and the cause of a contradicted one."""
+"""The reason of a verdict in a sentence: what an undecided claim lacks, what was fitted, the cause of a contradicted
+claim."""
 
 from priolane.report.sentences.words import sentence_case
-from priolane.results.report import Claim, Verdict
+from priolane.results.report import Claim, Verdict, fitting
 
 # Reasons that have a sentence here; the lab's text stands for all others.
 _ONE_SEED, _INTERVAL, _AMONG = "one_seed", "interval", "claims"
 
 
 def reason_text(claim: Claim) -> str:
-    """The text after the sentence of a claim that is undecided, or contradicted for a stated cause; else empty."""
+    """The text after the sentence of a claim that is undecided, fitted, or contradicted for a stated cause; else
+    empty."""
+    if claim.fitted:
+        return f"{sentence_case(fitting(claim.fitted))}."
     if claim.verdict is Verdict.CONTRADICTED and claim.cause is not None:
         return f"{sentence_case(str(claim.cause))}."
-    if claim.verdict is not Verdict.UNDECIDED:
-        return ""
+    return _lacks(claim) if claim.verdict is Verdict.UNDECIDED else ""
+
+
+def _lacks(claim: Claim) -> str:
+    """The reason why a claim is undecided, in a sentence."""
     if claim.reason_code == _ONE_SEED:
         return "One seed has no interval: run at least 3 seeds."
     seeds = seeds_text(claim)
