@@ -156,6 +156,13 @@ def test_a_dotted_line_is_where_a_flow_waits_for_one_timeout(bare: Results) -> N
     assert [y for _, y in guide.points] == [11.0] * 5
     assert [x for x, _ in guide.points] == [mark.x for mark in tail.panel.series[0].marks]
     assert "10\u202fms" in guide.text
+    # It is above the frame.
+    assert guide.text not in write_report(load(bare.directory)).read_text(encoding="utf-8")
+    write_flows(bare, "pias", 1, [(size, 20.0) for size, _ in flows], timeouts=1)
+    page = write_report(load(bare.directory)).read_text(encoding="utf-8")
+    # Its text stands in the legend, where no curve is, and in neither drawing.
+    assert page.count(f"</svg>{guide.text}</li>") == 1
+    assert page.count(guide.text) == 1
     assert [line.x for line in figures(bare)[FCT].lines] == [0.01]
 
 

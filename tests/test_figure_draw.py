@@ -13,9 +13,13 @@ from factories import FIXTURES
 from hostile_texts import TEXTS
 from priolane._core import InputError
 from priolane.figure.draw import draw_panel, draw_thumbnail
+from priolane.figure.frame import Size
+from priolane.figure.layout import width_of
 from priolane.figure.markup import element, escape
 from priolane.figure.palette import SeriesStyles
 from priolane.figure.panels import plot_of
+from priolane.figure.plot import Line
+from priolane.figure.render import render
 from priolane.figure.stylesheet import stylesheet
 from priolane.results.estimate import Estimate
 from priolane.results.published import Curve, PublishedPoint
@@ -173,6 +177,18 @@ def test_a_distribution_says_within_what_time_each_share_is() -> None:
     assert "50 % of flows within\na: 5.00\u202fms\nb: 5.00\u202fms" in shown
     # The second has no more than 60 %.
     assert "99 % of flows within\na: 10.0\u202fms" in shown
+
+
+@pytest.mark.parametrize(("x", "place"), [(2.0, "within"), (9.0, "above")])
+def test_the_text_of_an_upright_line_is_above_the_frame_where_the_title_leaves_room(x: float, place: str) -> None:
+    marks = [Mark(float(nth), estimate(nth / 10)) for nth in range(1, 11)]
+    of = panel("cdf", series("a", marks), y_label="a title that is half as long as the figure is wide")
+    plot = replace(plot_of(of, SeriesStyles([of])), lines=(Line("timeout 10 ms", x=x),))
+    svg = ET.fromstring(render(plot, Size(520.0, 300.0), "f"))  # noqa: S314 - our own drawing
+    (note,) = [part for part in svg.iter("text") if part.text == "timeout 10 ms"]
+    top = float((svg.get("data-plot") or "").split()[2])
+    assert ("above" if float(note.get("y", "nan")) < top else "within") == place
+    assert place == "within" or float(note.get("x", "nan")) + width_of("timeout 10 ms", 11.0) <= 520.0
 
 
 def test_schemes_over_time_have_strips_of_one_height_and_every_bin_says_all_values() -> None:

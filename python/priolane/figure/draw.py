@@ -12,7 +12,7 @@ from priolane.figure.layout import width_of
 from priolane.figure.markup import element, escape, group, number, path, polyline, text
 from priolane.figure.palette import Entry, SeriesStyles, name_of
 from priolane.figure.panels import describe, plot_of
-from priolane.figure.plot import Curve, Labels, Plot, Shape
+from priolane.figure.plot import Curve, Guide, Labels, Plot, Shape
 from priolane.figure.render import render
 from priolane.results.published import PAPER
 from priolane.results.report import Panel
@@ -96,6 +96,21 @@ def key_of(entry: Entry) -> Markup:
         {"class": "key", "viewBox": "0 0 26 12", "aria-hidden": "true"},
         group({"class": entry.style.css}, line, dot),
     )
+
+
+def guide_keys(plots: Sequence[Plot]) -> Markup:
+    """A legend of the dotted lines that can be seen in any of the plots, each text once; empty without one."""
+    seen = [guide.text for plot in plots for guide in plot.guides if _is_seen(guide, plot)]
+    line = group({}, path("M0 6H26", {"class": "line guide"}))
+    key = element("svg", {"class": "key", "viewBox": "0 0 26 12", "aria-hidden": "true"}, line)
+    shown = [element("li", {}, key, escape(text)) for text in dict.fromkeys(seen)]
+    return element("ul", {"class": "keys"}, *shown) if shown else Markup()
+
+
+def _is_seen(guide: Guide, plot: Plot) -> bool:
+    """Whether a part of the line is within the y axis."""
+    parts = [plot.y.scale.part(y) for _, y in guide.points]
+    return min(parts) <= 1 and max(parts) >= 0
 
 
 def printed_key(plot: Plot) -> Markup:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from priolane.figure.layout import LABEL_PX, TICK_PX, shortened, width_of, wrapped
+from priolane.figure.layout import LABEL_PX, NOTE_PX, TICK_PX, shortened, width_of, wrapped
 from priolane.figure.markup import element, group, number, path, text
 from priolane.figure.plot import Axis, Labels, Plot, Tick
 from priolane.figure.scales import Log
@@ -16,6 +16,8 @@ _TICK_TO_AXIS = 7.0
 _LEAST_LEFT, _MOST_LEFT = 34.0, 120.0
 _RIGHT, _RIGHT_OF_LABEL = 20.0, 12.0
 _TITLE_HEIGHT, _BARE_TOP = 26.0, 10.0
+# The line of the title of y.
+_ABOVE_FRAME = 13.0
 _LINE_HEIGHT = 15.0
 _TICK_HEIGHT, _AXIS_TITLE_HEIGHT = 24.0, 20.0
 _BETWEEN_TICKS = 10.0
@@ -221,7 +223,7 @@ def _titles(frame: Frame) -> list[Markup]:
     half = width_of(x_title, TICK_PX) / 2
     middle = min(max(middle, half + 4), max(size.width - half - 4, size.width / 2))
     return [
-        *([text(y_title, {"class": "axl", "x": 4.0, "y": 13.0})] if y_title else []),
+        *([text(y_title, {"class": "axl", "x": 4.0, "y": _ABOVE_FRAME})] if y_title else []),
         *([text(x_title, {"class": "axl mid", "x": middle, "y": size.height - 6})] if x_title else []),
     ]
 
@@ -239,11 +241,21 @@ def draw_lines(frame: Frame) -> list[Markup]:
         if line.x is not None and box.left <= frame.x(line.x) <= box.right:
             x = frame.x(line.x)
             upright = path(f"M{number(x)} {number(box.top)}V{number(box.bottom)}", {"class": "ref"})
-            note = text(line.text, {"class": "note end halo", "x": x - 5, "y": box.top + 11})
-            drawn.append(group({"data-gx": x}, upright, note))
+            drawn.append(group({"data-gx": x}, upright, _note_of_upright(frame, line.text, x)))
         if line.slope is not None:
             drawn += _ray(frame, line.slope)
     return drawn
+
+
+def _note_of_upright(frame: Frame, note: str, x: float) -> Markup:
+    """The text of an upright line: above the frame beside the title of y, where no curve is, if there is room."""
+    box, wide = frame.whole, width_of(note, NOTE_PX)
+    taken = 4.0 + width_of(frame.plot.y.title, TICK_PX) + _BETWEEN_TICKS if frame.plot.y.title else 0.0
+    starts = (x - wide / 2, frame.size.width - 4 - wide)
+    left = min(starts)
+    if left >= taken and left <= x:
+        return text(note, {"class": "note", "x": left, "y": _ABOVE_FRAME})
+    return text(note, {"class": "note end halo", "x": x - 5, "y": box.top + 11})
 
 
 def _ray(frame: Frame, slope: float) -> list[Markup]:

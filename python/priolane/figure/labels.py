@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from priolane.figure.frame import MOST_LABELS, Frame, label_room
-from priolane.figure.layout import LABEL_PX, NOTE_PX, shortened, spread, width_of
+from priolane.figure.layout import LABEL_PX, shortened, spread, width_of
 from priolane.figure.markup import Attributes, text
 from priolane.figure.plot import Curve, Labels
 
@@ -128,20 +128,3 @@ def _freest(candidates: Sequence[_Rectangle], others: Sequence[Pixel], own: Sequ
 def _label(curve: Curve, label: str, place: Pixel, more: Attributes) -> Markup:
     css = f"{more['class']} {curve.style.css}"
     return text(label, {**more, "class": css, "data-s": curve.style.name, "x": place[0], "y": place[1]})
-
-
-def guide_notes(frame: Frame) -> list[Markup]:
-    """The text of each dotted line, below its last point within the frame but one."""
-    box, drawn = frame.whole, []
-    for guide in frame.plot.guides:
-        pixels = [(frame.x(x), frame.y(y)) for x, y in guide.points]
-        within = [(x, y) for x, y in pixels if box.top <= y <= box.bottom - _LABEL_HEIGHT]
-        if not within:
-            continue
-        x, y = within[max(len(within) - 2, 0)]
-        room = x - box.left - _BESIDE
-        note = guide.text if width_of(guide.text, NOTE_PX) <= room else guide.text.rpartition(": ")[2]
-        below = min(y + 16, box.bottom - 5)
-        place: Attributes = {"class": "note end halo", "data-gx": x - _BESIDE, "x": x - _BESIDE, "y": below}
-        drawn.append(text(shortened(note, room, NOTE_PX), place))
-    return drawn

@@ -123,7 +123,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Guide:
-    """A dotted line through points: what something other than a scheme would give."""
+    """A dotted line through points: what something other than a scheme would give. The legend has its text, as curves
+    leave no certain room for it."""
 
     text: str
     points: tuple[tuple[float, float], ...]

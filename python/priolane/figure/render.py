@@ -10,7 +10,7 @@ import itertools
 from markupsafe import Markup
 
 from priolane.figure.frame import Frame, Size, clip, draw_axes, draw_lines
-from priolane.figure.labels import guide_notes, labels
+from priolane.figure.labels import labels
 from priolane.figure.markup import Attributes, element, group, number, path, polyline, text, title
 from priolane.figure.plot import Curve, Plot, Point, Printed, Shape, places_of
 
@@ -50,7 +50,6 @@ def render(plot: Plot, size: Size, uid: str) -> Markup:
         *draw_axes(frame),
         *draw_lines(frame),
         group({"clip-path": f"url(#{uid}c)"}, *inside),
-        *guide_notes(frame),
         *labels(frame),
         _slots(frame) if plot.is_dense and not size.is_narrow else Markup(),
         path("", {"class": "cross"}),

@@ -233,7 +233,7 @@ def _timeout_guide(groups: Sequence[_Group], bins: Bins, timeout_s: float | None
         for (low, high), middle in bins
         if bool(((size >= low) & (size < high)).any())
     )
-    return (Guide(f"dotted: a flow that waits for one timeout, {exact_text(timeout_s, 's')}", points),)
+    return (Guide(f"dotted: slowdown of a flow that waits for one timeout, {exact_text(timeout_s, 's')}", points),)
 
 
 def _distribution(groups: Sequence[_Group], timeout_s: float | None) -> DefaultFigure | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from priolane.figure.draw import Figure, draw_panel, draw_plot, draw_thumbnail
+from priolane.figure.draw import Figure, draw_panel, draw_plot, draw_thumbnail, guide_keys
 from priolane.figure.palette import Entry, SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.figure.sweep import AtPoint, draw_sweep
@@ -104,14 +104,16 @@ def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str, hero: int
 
 
 def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFigure:
-    drawn, is_wide = [], False
+    drawn, plots = [], []
     for one in default.at_all_points:
         plot = plot_of(one.panel, styles)
         plot = replace(plot, guides=one.guides, lines=(*plot.lines, *one.lines))
-        is_wide |= plot.is_wide
+        plots.append(plot)
         uid = f"f{nth}" if one is default else f"f{nth}p{one.number}"
         drawn.append(AtPoint(one.number, one.point, draw_plot(plot, uid, HERO_PX if nth == 0 else None)))
-    return ShownFigure(default.panel, Figure(draw_sweep(drawn), is_wide), nth + 1, default.caption)
+    markup = Markup().join([draw_sweep(drawn), guide_keys(plots)])
+    is_wide = any(plot.is_wide for plot in plots)
+    return ShownFigure(default.panel, Figure(markup, is_wide), nth + 1, default.caption)
 
 
 def leading_names(report: Report) -> list[str]:
