@@ -9,6 +9,7 @@ from advise_files import steady
 from priolane.advice.answer import JudgedCandidate, describe_end
 from priolane.advice.candidate import Candidate
 from priolane.advice.doubts import of_runs
+from priolane.advice.frontier import directions
 from priolane.advice.goals import read_goals
 from priolane.advice.outcomes import outcomes
 from priolane.advice.page import _prose
@@ -25,7 +26,7 @@ def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) 
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("361 us -> 76 us", "361 us → 76 us"),
+        ("361 us -> 76 us", "361 µs → 76 µs"),
         ("as `priolane thresholds --levels 2` names", "as <code>priolane thresholds --levels 2</code> names"),
         ("<b> & `<i>`", "&lt;b&gt; &amp; <code>&lt;i&gt;</code>"),
         ("one ` alone", "one ` alone"),
@@ -33,6 +34,13 @@ def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) 
 )
 def test_text_of_the_terminal_is_html_without_backticks_and_arrows_of_two_signs(text: str, html: str) -> None:
     assert str(_prose(text)) == html
+
+
+def test_the_figure_says_which_side_of_each_axis_is_better() -> None:
+    goals, _ = read_goals(["goodput.bulk > 9Gbps", "p99.small < 1s"])
+    advice = cast(Any, SimpleNamespace(goals=goals, shown=()))
+    assert directions(advice) == "Right is better: goodput of bulk flows. Down is better: p99 of small flows."
+    assert directions(cast(Any, SimpleNamespace(goals=goals[:1], shown=()))) == ""
 
 
 def test_a_candidate_that_the_race_ended_and_that_was_judged_says_why() -> None:

@@ -49,6 +49,17 @@ def test_the_page_answers_first_and_the_rest_follows_in_order(results: Results) 
     )
 
 
+def test_bars_on_the_first_screen_have_their_legend_there(results: Results) -> None:
+    report = results.report
+    bars = [panel for panel in report.drawn if panel.kind == "bar"]
+    factories.edit(results.directory / "report.json", lambda read: read | {"panels": read["panels"][2:]})
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
+    first = page[page.index("<header") : page.index("</header>")]
+    assert bars[0].title in first
+    legend = first[first.index('<ul class="keys">') :]
+    assert all(f"{series.label}</li>" in legend for series in bars[0].series)
+
+
 def test_the_title_has_the_verdict_in_front_and_the_numbers_below(results: Results) -> None:
     claims = results.report.claims
     found = {}

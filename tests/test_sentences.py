@@ -15,7 +15,7 @@ import pytest
 import factories
 from priolane.figure.panels import describe
 from priolane.model.folders import STUDY
-from priolane.report.sentences import finding, headline, reason_text, verdict_text
+from priolane.report.sentences import finding, headline, reason_text, title_is_claim_alone, verdict_text
 from priolane.report.sentences.flagged import flag_texts
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import estimate_text, listed
@@ -225,6 +225,21 @@ def test_a_number_that_a_parameter_was_fitted_to_is_fitted_whatever_its_verdict(
     assert (fitted.word, verdict_text(fitted)) == ("fitted", "fitted")
     assert reason_text(fitted) == "The deadlines of H were fitted to it."
     assert fitted.notes == ("the deadlines of H were fitted to it",)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        (Verdict.REPRODUCED, "All flows take 1.20 times as long with dctcp as with pias"),
+        (Verdict.CONTRADICTED, "Not so here: Short flows lose with PIAS"),
+        (Verdict.UNDECIDED, "Open: Short flows lose with PIAS"),
+    ],
+)
+def test_a_measurement_is_no_title_below_a_verdict_that_would_deny_it(verdict: Verdict, expected: str) -> None:
+    pair = value("fct.all.dctcp / fct.all.pias", ratio(1.2, 1.1, 1.3))
+    one = replace(claim({"kind": "order"}, pair, says="short flows lose with PIAS"), verdict=verdict)
+    assert headline(one).replace("\N{NO-BREAK SPACE}", " ") == expected
+    assert title_is_claim_alone(one) == (verdict is not Verdict.REPRODUCED)
 
 
 def title(test: Mapping[str, Any], estimate: Estimate, says: str, paths: str = "rate.DS.paccp") -> str:

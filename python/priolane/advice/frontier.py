@@ -6,6 +6,7 @@ from priolane.advice.answer import Advice, Judging
 from priolane.advice.goals import Goal
 from priolane.advice.outcomes import estimates
 from priolane.advice.racing import Why
+from priolane.advice.words import metric
 from priolane.results.estimate import Estimate
 from priolane.results.numbers import fitting
 from priolane.results.report import Mark, Panel, Series
@@ -31,6 +32,17 @@ def panel(advice: Advice) -> Panel | None:
     room = _MOST_SERIES - len(drawn)
     drawn += [(name, f"{name} (race)", of, queues) for name, of, queues in _others(advice, judging)[:room]]
     return _panel(metrics[0], metrics[1], drawn)
+
+
+def directions(advice: Advice) -> str:
+    """The metrics along both axes with the better side of each, as sentences; empty without two metrics."""
+    metrics = (*advice.goals, *advice.shown)[:2]
+    if len(metrics) < 2:
+        return ""
+    x, y = metrics
+    across = "Right" if x.quantity.is_large_good else "Left"
+    upwards = "Up" if y.quantity.is_large_good else "Down"
+    return f"{across} is better: {metric(x)}. {upwards} is better: {metric(y)}."
 
 
 def _others(advice: Advice, judging: Judging) -> list[tuple[str, Mapping[str, Estimate], int]]:

@@ -8,10 +8,10 @@ from markupsafe import Markup, escape
 
 from priolane.advice import terminal, words
 from priolane.advice.answer import Advice, ends_of
-from priolane.advice.frontier import panel
+from priolane.advice.frontier import directions, panel
 from priolane.figure.draw import draw_panel
 from priolane.figure.palette import SeriesStyles
-from priolane.report.templates import figure_script, styled
+from priolane.report.templates import figure_script, styled, typeset
 from priolane.text.template_cache import TemplateCache
 
 _HERE = Path(__file__).parent
@@ -44,6 +44,7 @@ def page(advice: Advice) -> str:
         configuration=terminal.configuration(advice),
         how_sure=None if judging is None else terminal.how_sure(judging),
         figure=figure,
+        directions=directions(advice),
         columns=terminal.ranking_columns(advice),
         rows=() if judging is None else terminal.ranking_rows(advice, judging),
         disturbed=() if judging is None else terminal.sensitivity_columns(advice, judging),
@@ -61,8 +62,9 @@ _QUOTED = re.compile("`([^`]+)`")
 
 
 def _prose(text: object) -> Markup:
-    """Text of the terminal as HTML: what is in backticks is code, and arrows are arrows."""
-    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text)).replace("-&gt;", "→")))  # noqa: S704 - escaped
+    """Text of the terminal as HTML: what is in backticks is code, arrows are arrows, and us is µs."""
+    typed = typeset(str(escape(text)).replace("-&gt;", "→"))
+    return Markup(_QUOTED.sub(r"<code>\1</code>", typed))  # noqa: S704 - escaped
 
 
 def _words(advice: Advice) -> dict[str, str]:

@@ -10,7 +10,7 @@ from priolane.report.forest_rows import allowed_band
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class, worst_first
 from priolane.report.overview import Overview
-from priolane.report.sentences import finding, headline, is_measured, verdict_text
+from priolane.report.sentences import finding, headline, is_measured, title_is_claim_alone, verdict_text
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import Detail, estimate_text, range_text
 from priolane.report.templates import badge_of, coded
@@ -75,10 +75,12 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
 
 
 def _numbers(lead: Claim, title: str, kept: Recorded) -> str:
-    """The numbers below the title: with their claim where the title is the conclusion of the figure, and none where the
-    title has them."""
+    """The numbers below the title: with their claim where the title is the conclusion of the figure, as a sentence
+    where the title is the claim alone, and none where the title has them."""
     if kept.conclusion:
         return f"Claim: {finding(lead, Detail.BRIEF)}"
+    if title_is_claim_alone(lead):
+        return finding(lead)
     numbers = numbers_text(lead)
     return "" if f"({numbers} here" in title else numbers
 

@@ -93,14 +93,14 @@ def hero_of(panels: Sequence[Panel], lead: Claim | None) -> int:
 
 
 def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str, hero: int | None = None) -> list[ShownFigure]:
-    return [
-        ShownFigure(
-            panel,
-            draw_panel(panel, styles, f"{prefix}{nth}", has_legend=True, wide_px=HERO_PX if nth == hero else None),
-            nth + 1,
-        )
-        for nth, panel in enumerate(panels)
-    ]
+    def drawn(nth: int, panel: Panel) -> Figure:
+        is_hero = nth == hero
+        # The legend of the page is below the first screen, unless the figure is the only one.
+        has_legend = not is_hero or len(panels) == 1
+        wide_px = HERO_PX if is_hero else None
+        return draw_panel(panel, styles, f"{prefix}{nth}", has_legend=has_legend, wide_px=wide_px)
+
+    return [ShownFigure(panel, drawn(nth, panel), nth + 1) for nth, panel in enumerate(panels)]
 
 
 def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFigure:

@@ -51,9 +51,10 @@ def _answer(found: SchemeComparison, seeds: int) -> str:
         why = "one seed has no interval; run more, --seeds 5" if seeds < 2 else "all values are the same in every seed"
         return f"Does {found.first} beat {found.second}? Not known: {why}"
     won, lost = len(found.won(Winner.FIRST)), len(found.won(Winner.SECOND))
+    undecided = found.tested - won - lost
     return (
         f"{found.first} beats {found.second} in {won} of {found.tested} metrics, and loses in {lost}; "
-        f"{found.tested - won - lost} are open (paired by seed, Holm, {100 * LEVEL:.0f} %)"
+        f"{undecided} {'is' if undecided == 1 else 'are'} open (paired by seed, Holm, {100 * LEVEL:.0f} %)"
     )
 
 

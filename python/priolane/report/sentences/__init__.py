@@ -9,7 +9,7 @@ from priolane.report.sentences.values import Detail
 from priolane.report.sentences.words import sentence_case, statement
 from priolane.results.report import Claim, Direction, Standing, Verdict
 
-__all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "verdict_text"]
+__all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "title_is_claim_alone", "verdict_text"]
 
 _KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "agree": agree.sentence,
@@ -34,8 +34,10 @@ _LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
 
 
 def headline(claim: Claim) -> str:
-    """A claim as a title that says whether it is so: no intervals, places and asides, and one colon at most."""
-    text = _prefix(claim) + _ASIDE.sub("", finding(claim, Detail.BRIEF).rstrip("."))
+    """A claim as a title that says whether it is so: no intervals, places and asides, and one colon at most. A claim
+    that is not shown to be so keeps its own words."""
+    words = statement(claim.text) if title_is_claim_alone(claim) else finding(claim, Detail.BRIEF).rstrip(".")
+    text = _prefix(claim) + _ASIDE.sub("", words)
     more = text.count(_COLON) - 1
     return text.replace(_COLON, _DASH, max(more, 0))
 
@@ -46,6 +48,11 @@ def finding(claim: Claim, detail: Detail = Detail.FULL) -> str:
         none = "not measured"
         return f"{statement(claim.text)} ({none})." if detail is Detail.BRIEF else f"{statement(claim.text)}: {none}."
     return f"{sentence_case(_KINDS[claim.test['kind']](claim, detail))}."
+
+
+def title_is_claim_alone(claim: Claim) -> bool:
+    """Whether the title of a claim is the claim without a number: `Not so here` before a measurement would deny it."""
+    return bool(_prefix(claim)) and statement(claim.text) not in finding(claim, Detail.BRIEF)
 
 
 def _prefix(claim: Claim) -> str:
