@@ -44,19 +44,36 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         if not paper.headlines:
             continue
         stated, claim = next(headlines.of_paper(paper, found))
+        recorded = [one for _, one in headlines.of_paper(paper, found)]
         title, lead, picture, command = written[f"findings/{paper.id}/index.md"].split("\n\n")[:4]
         assert title == f"# {paper.name}: what holds"
-        assert lead.startswith(f"**{stated['says']}. This ")
+        assert lead.startswith(f"**{headlines.counted(recorded)} The first: {stated['says']}. This ")
         assert ("This holds:" in lead) == (claim["verdict"] == "reproduced")
         assert headlines.here(claim) in lead
         # The numbers have a subject, and what is allowed is a clause.
         assert "the runs have" not in lead
         assert "the claim is equal" not in lead
+        assert "the claim is above" not in lead
         if claim["test"]["kind"] in ("equal", "ratio"):
             assert lead.endswith(f"the claim allows {100 * claim['test']['within']:g} % either way.**")
         kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
         assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.webp"' in picture
         assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        (["reproduced", "reproduced"], "Of 2 headlines, 2 hold here."),
+        (["contradicted", "undecided"], "Of 2 headlines, 0 hold here, 1 does not, and 1 is undecided."),
+        (
+            ["reproduced", "contradicted", "contradicted", "undecided"],
+            "Of 4 headlines, 1 holds here, 2 do not, and 1 is undecided.",
+        ),
+    ],
+)
+def test_headlines_are_counted_by_what_became_of_them(verdicts: list[str], sentence: str) -> None:
+    assert headlines.counted([{"verdict": verdict} for verdict in verdicts]) == sentence
 
 
 def test_commands_of_headlines_take_two_minutes_at_most() -> None:

@@ -60,7 +60,7 @@ def _page(paper: catalogue.Paper) -> str:
     venue = f", {paper.venue}" if paper.venue else ""
     parts = [
         f"# {paper.name}: what holds\n",
-        f"**{_lead(first['says'], claim)}**\n",
+        f"**{headlines.counted([claim for _, claim in stated])} The first: {_lead(first['says'], claim)}**\n",
         gallery_pages.picture(_pictured(paper), _UP),
         f"```sh\n{headlines.command(paper, first)}\n```\n",
         f"{paper.title}{venue}.\n",
@@ -85,6 +85,8 @@ def _lead(says: str, claim: Mapping[str, Any]) -> str:
 def _compared(claim: Mapping[str, Any]) -> str:
     """The values of a claim as the subject of a sentence: `mean FCT with expresspass over that with top is`."""
     words = headlines.compared(claim)
+    if words.startswith("gain") and " over that " not in words:
+        words += " over the baseline"
     return f"{words} is" if words else "the runs have"
 
 
@@ -99,7 +101,8 @@ def _allowed(claim: Mapping[str, Any]) -> str:
             printed = claim["asked"].removesuffix(f" within {within}")
             return f"{printed} in the paper; the claim allows {within} either way"
         case "bound":
-            return f"the claim is {claim['asked'].replace(', ', ' and ')}"
+            asked = claim["asked"].replace(", ", " and ").replace("above", "more than").replace("below", "less than")
+            return f"the claim asks for {asked}"
         case _:
             return f"the claim is {claim['asked']}"
 

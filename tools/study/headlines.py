@@ -105,10 +105,22 @@ def here(claim: Mapping[str, Any]) -> str:
 
 def lead(found: Sequence[Record]) -> str:
     """The sentence that study/README.md begins with: how many headlines hold."""
-    outcomes = [outcome(claim) for paper in catalogue.papers() for _, claim in of_paper(paper, found)]
+    return counted([claim for paper in catalogue.papers() for _, claim in of_paper(paper, found)], " of five papers")
+
+
+def counted(claims: Sequence[Mapping[str, Any]], of: str = "") -> str:
+    """The number of headlines that hold, fail, and are undecided, as a sentence; `of` says whose they are."""
+    outcomes = [outcome(claim) for claim in claims]
     hold, fail = (sum(one in kinds for one in outcomes) for kinds in (_HOLDING, _FAILING))
-    open_ = len(outcomes) - hold - fail
-    return f"Of {len(outcomes)} headlines of five papers, {hold} hold here, {fail} do not, and {open_} are undecided."
+    numbers = {
+        ("holds here", "hold here"): hold,
+        ("does not", "do not"): fail,
+        ("is undecided", "are undecided"): len(outcomes) - hold - fail,
+    }
+    kept = [(words, number) for words, number in numbers.items() if number or "hold" in words[1]]
+    parts = [f"{number} {words[number != 1]}" for words, number in kept]
+    listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 2 else " and ".join(parts)
+    return f"Of {len(outcomes)} headlines{of}, {listed}."
 
 
 def readme(text: str, found: Sequence[Record]) -> str:

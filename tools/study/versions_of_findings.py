@@ -14,14 +14,14 @@ ROOT = Path(__file__).parent.parent.parent
 OURS = ROOT / "docs" / "ours.md"
 _STUDY = ROOT / "study"
 _VERSIONS = "results-versions.md"
-_LINE = re.compile(r"^\*Recorded (?:with|before) results version .*\*\n\n", re.MULTILINE)
+_LINE = re.compile(r"^\*Recorded (?:with|before) .*results version .*\*\n\n", re.MULTILINE)
 
 
 def of_finding(text: str, record: Record) -> str:
     """The text of a finding with the version of its record, if that is an older one."""
     up = "../" * len(folders.folder(_STUDY, record.figure).relative_to(ROOT).parts)
-    changed = f"[what changed since]({up}docs/{_VERSIONS})"
-    return _with_line(text, f"*Recorded with results version {record.results}: {changed}.*" if record.is_older else "")
+    version = f"[results version {record.results}]({up}docs/{_VERSIONS})"
+    return _with_line(text, f"*Recorded with {version}.*" if record.is_older else "")
 
 
 def of_ours(text: str, found: Sequence[Record]) -> str:
