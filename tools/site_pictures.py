@@ -97,7 +97,8 @@ def smaller(picture: Path) -> bytes:
     resized = whole.resize((_WIDTH, round(whole.height * _WIDTH / whole.width)), Image.Resampling.LANCZOS)
     for colours in _COLOURS:
         written = io.BytesIO()
-        few = resized.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        # The means of what is near: else the ground of a page takes on a tint.
+        few = resized.quantize(colours, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
         few.save(written, "PNG", optimize=True)
         if written.tell() <= MOST_BYTES:
             return written.getvalue()
