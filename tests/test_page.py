@@ -10,6 +10,7 @@ import pytest
 
 import factories
 from adversarial import ADVERSARIAL, spoil
+from priolane.cli.finish import _as_json
 from priolane.report.tables import load_rows, run_rows
 from priolane.report.write import write_report
 from priolane.results.results import Results, load
@@ -137,6 +138,8 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "1 undecided, 1 contradicted, 2 fitted; ours: 1 undecided" in page
     assert "The deadlines were fitted to it." in page
+    standings = [(claim["verdict"], claim["standing"]) for claim in _as_json(load(results.directory))["claims"]]
+    assert standings.count(("reproduced", "fitted")) == 2
     factories.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page
