@@ -139,5 +139,5 @@ def test_thresholds_that_are_not_those_of_the_model_say_why(raced: bool) -> None
     advice = cast(Advice, SimpleNamespace(advised=TUNED, judging=judging, goals=frame.goals))
     assert why_these(advice) == (
         "thresholds are not the 100000B that `priolane thresholds --levels 2` names, which is the optimum of a model "
-        "of one link without goals: simulated, fct_p99.small is 500 us [500, 500] there and 300 us [300, 300] here"
+        "of one link without goals: simulated, p99.small is 500 us [500, 500] there and 300 us [300, 300] here"
     )

@@ -63,7 +63,7 @@ def test_a_percentile_takes_so_many_flows_and_not_one_less(tmp_path: Path) -> No
     least = LEAST * (FEWEST + 1)
     assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", small=least)) is None
     found = _lacking(_context(tmp_path, "p99.small < 1ms", small=least // 2))
-    assert f"fct_p99.small rests on {least // 2} flows of" in found.reason
+    assert f"p99.small rests on {least // 2} flows of" in found.reason
     assert f"where {least} are needed" in found.reason
     # Twice as many flows take twice the time.
     assert found.cure.startswith("Use a list of 2.00 s at least, or a goal that fewer flows decide, such as mean.small")

@@ -134,7 +134,7 @@ def alone(goals: Sequence[Goal], values: Mapping[str, Jackknife | None]) -> tupl
             continue
         value = of.all if goal.quantity.is_part else math.exp(of.all)
         if value < goal.bound if goal.quantity.is_large_good else value > goal.bound:
-            found.append(Bound(goal, f"{goal.name} is {goal.format(value)} with each flow alone in the network"))
+            found.append(Bound(goal, f"{goal.asked} is {goal.format(value)} with each flow alone in the network"))
     return tuple(found)
 
 

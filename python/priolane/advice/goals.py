@@ -112,6 +112,11 @@ class Goal:
         """The metric as experiments name it, such as `fct_p99.small`."""
         return f"{self.quantity.metric}.{self.size_class}"
 
+    @property
+    def asked(self) -> str:
+        """The metric as goals name it, such as `p99.small`."""
+        return self.text.split()[0]
+
     def format(self, value: float | None) -> str:
         """A value in words."""
         return "no value" if value is None else format_value(value, self.quantity.unit)

@@ -28,7 +28,7 @@ def why_these(advice: Advice) -> str | None:
         compared = ""
     else:
         theirs, ours = (str(one.format(goal.quantity.unit)) for one in values if one is not None)
-        compared = f": simulated, {goal.name} is {theirs} there and {ours} here"
+        compared = f": simulated, {goal.asked} is {theirs} there and {ours} here"
     at = ", ".join(f"{threshold}B" for threshold in model.thresholds)
     return (
         f"thresholds are not the {at} that {command} names, which is the optimum of a model of one link without goals"

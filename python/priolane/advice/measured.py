@@ -44,7 +44,7 @@ class Measurement:
         """The comparison as a clause."""
         unit = self.goal.quantity.unit
         found = (
-            f"{self.goal.name} is measured as {self.goal.format(self.value)}, predicted {self.predicted.format(unit)}"
+            f"{self.goal.asked} is measured as {self.goal.format(self.value)}, predicted {self.predicted.format(unit)}"
         )
         if self.agrees or not self.predicted.mean or self.value <= 0:
             return found

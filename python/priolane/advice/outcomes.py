@@ -92,7 +92,7 @@ class Outcome:
 
     def __str__(self) -> str:
         """The outcome as a clause."""
-        sentence = f"{self.goal.name} is {self.estimate.format(self.goal.quantity.unit)}"
+        sentence = f"{self.goal.asked} is {self.estimate.format(self.goal.quantity.unit)}"
         if self.met or self.limit is None or self.value is None:
             return sentence
         factor = 1 + self.miss if self.goal.quantity.is_part else math.exp(self.miss)

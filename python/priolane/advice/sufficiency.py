@@ -165,6 +165,6 @@ def _too_few(goal: Goal, count: int, flows: FlowList) -> Insufficient | None:
     longer = format_value(flows.span_s * least / count, "s")
     counted = f"{count} {one}{'' if count == 1 else 's'}{deadline}"
     return Insufficient(
-        f"{goal.name} rests on {counted} of {flows.path}, where {least} are needed",
+        f"{goal.asked} rests on {counted} of {flows.path}, where {least} are needed",
         f"Use a list of {longer} at least, or a goal that fewer flows decide, such as mean.{goal.size_class}",
     )

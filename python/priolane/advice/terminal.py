@@ -265,10 +265,9 @@ def expected(judging: Judging) -> str:
 
 def _expected(one: Outcome) -> str:
     low, high = one.estimate.low, one.estimate.high
-    metric = one.goal.text.split()[0]
     if low is None or high is None:
-        return f"{metric} has no value"
-    return f"{metric} is from {one.goal.format(low)} to {one.goal.format(high)}"
+        return f"{one.goal.asked} has no value"
+    return f"{one.goal.asked} is from {one.goal.format(low)} to {one.goal.format(high)}"
 
 
 def cautions(advice: Advice) -> Iterator[str]:
