@@ -67,7 +67,7 @@ def test_disturbances_on_a_beginning_say_that_their_intervals_are_wider(part: fl
         chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(one,), disturbed=part
     )
     found = holds(cast(Any, judging))
-    assert found.startswith("goals are not surely met with bursts")
+    assert found.startswith("goals are not shown to be met with bursts")
     assert ("ran on the first 32 % of the list, so that intervals are wider" in found) is says
 
 

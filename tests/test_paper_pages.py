@@ -55,7 +55,11 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         assert "the claim is equal" not in lead
         assert "the claim is above" not in lead
         if claim["test"]["kind"] in ("equal", "ratio"):
-            assert lead.endswith(f"the claim allows {100 * claim['test']['within']:g} % either way.**")
+            assert f"the claim allows {100 * claim['test']['within']:g} % either way.**" in lead
+        # The answer of the figure in words follows, and the claims that are lost.
+        assert f"]({stated['figure']}.md): " in lead
+        lost = r"Of \d+ claims in all, \d+ do not hold, \d+ are impossible as printed, and \d+ are undecided\.$"
+        assert re.search(lost, lead)
         kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
         assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.webp"' in picture
         assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"

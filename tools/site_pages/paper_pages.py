@@ -58,9 +58,11 @@ def _page(paper: catalogue.Paper) -> str:
     stated = list(headlines.of_paper(paper, ledger_pages.records()))
     first, claim = stated[0]
     venue = f", {paper.venue}" if paper.venue else ""
+    counted = headlines.counted([claim for _, claim in stated])
+    in_words = _in_words(paper.id, first["figure"])
     parts = [
         f"# {paper.name}: what holds\n",
-        f"**{headlines.counted([claim for _, claim in stated])} The first: {_lead(first['says'], claim)}**\n",
+        f"**{counted} The first: {_lead(first['says'], claim)}** {in_words}{_lost(paper.id)}\n",
         gallery_pages.picture(_pictured(paper), _UP),
         f"```sh\n{headlines.command(paper, first)}\n```\n",
         f"{paper.title}{venue}.\n",
@@ -80,6 +82,27 @@ def _pictured(paper: catalogue.Paper) -> str:
 def _lead(says: str, claim: Mapping[str, Any]) -> str:
     """The first headline with a sentence that says whether it holds, what was measured, and what was asked."""
     return f"{says}. {_HOLDS[outcome(claim)]}: {_compared(claim)} {headlines.here(claim)} here, and {_allowed(claim)}."
+
+
+def _in_words(paper: str, figure: str) -> str:
+    """The answer of the finding that has the first headline, with the title of that finding; empty if there is none."""
+    page = finding_pages.by_figure().get(f"{paper}/{figure}")
+    if page is None:
+        return ""
+    text = _findings()[page]
+    title = text.partition("\n")[0].removeprefix("# ")
+    return f"[{title}]({page.removeprefix(f'findings/{paper}/')}): {answer(text)} "
+
+
+def _lost(paper: str) -> str:
+    """The claims of the paper that do not hold or cannot, in a sentence."""
+    claims = [claim for record in _records(paper) for claim in _of_paper(record)]
+    found = tally(claims)
+    impossible, undecided = found[Outcome.IMPOSSIBLE], found[Outcome.UNDECIDED]
+    return (
+        f"Of {len(claims)} claims in all, {found[Outcome.FAILS]} do not hold, {impossible} are impossible as printed, "
+        f"and {undecided} are undecided."
+    )
 
 
 def _compared(claim: Mapping[str, Any]) -> str:

@@ -43,6 +43,7 @@ def page(advice: Advice) -> str:
         judging=judging,
         configuration=terminal.configuration(advice),
         how_sure=None if judging is None else terminal.how_sure(judging),
+        holds=None if judging is None else terminal.holds(judging),
         figure=figure,
         directions=directions(advice),
         columns=terminal.ranking_columns(advice),

@@ -121,7 +121,7 @@ def _narrower(context: AdviceContext, needed_s: float) -> str | None:
     return f"{goal.size_class} = {{ {inside} }}"
 
 
-# Of as many windows as there may be, those that a guess must have: the list runs anew with others.
+# Of as many windows as there may be, those that a guess must have: the list runs again with others.
 _ENOUGH_OF_GUESS = 0.75
 
 

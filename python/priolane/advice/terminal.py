@@ -157,7 +157,7 @@ def holds(judging: Judging) -> str:
         return says
     return (
         f"{says}. Each ran on the first {100 * judging.disturbed:.0f} % of the list, so that intervals are wider than "
-        "those above: a goal may hold there without being shown to"
+        "those above"
     )
 
 
@@ -165,7 +165,7 @@ class _Held(StrEnum):
     """Whether all goals hold under a disturbance, the best first."""
 
     MET = "surely met"
-    UNSURE = "not surely met"
+    UNSURE = "not shown to be met"
     MISSED = "missed"
 
 
