@@ -105,6 +105,10 @@ impl<'a> Ports<'a> {
     /// The port in user space: what the simulator has, with spans and rates scaled.
     fn user(&self, link: LinkId, spec: &PortSpec) -> Result<UserPort, String> {
         let Self { run, scenario, scale, .. } = self;
+        if spec.buffer.ramp.is_some() {
+            let what = "marks with a probability that grows with the queue (ecn.full): switches of a testbed mark above a threshold";
+            return Err(what.to_owned());
+        }
         let scheme = run.experiment.scheme.get(&run.scheme).ok_or("the experiment has no such scheme")?;
         let Ok(Value::Object(mut row)) = serde_json::to_value(&scheme.port) else {
             return Err("its port has no form in JSON: a defect".to_owned());

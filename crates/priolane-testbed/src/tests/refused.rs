@@ -22,6 +22,15 @@ fn refusal(scheme: &str, text: &str) -> String {
 }
 
 #[test]
+fn marks_by_chance_are_refused_by_switches_of_both_kinds() {
+    let own = "[scheme.ramp]\nbase = \"dctcp\"\nport = { ecn = { per = \"port\", at = { \"10Gbps\" = \"65pkt\" }, \
+               full = { \"10Gbps\" = \"200pkt\" }, p_max = 0.1 } }\n";
+    let text = star(&[("\"dctcp\", ", "\"dctcp\", \"ramp\", ")]) + own;
+    let refused = refusal("ramp", &text);
+    assert!(refused.contains("a probability that grows with the queue (ecn.full)"), "{refused}");
+}
+
+#[test]
 fn each_thing_that_no_testbed_does_is_refused_at_its_key() {
     let simulated = "Use `priolane run`, which simulates it.";
     let ring = star(&[(TIME, WINDOW), (APP, "app = \"ring\"\nreduced = \"3kB\"\ncompute = \"1ms\"\n")]);
