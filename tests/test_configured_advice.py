@@ -64,7 +64,6 @@ def test_a_scheme_that_takes_marks_is_refused_where_its_queue_has_none(tmp_path:
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        ("[48, 0]", "are served both strictly and by weight"),
         ("[0, 26]", "state today.dscp in that order"),
         ("[64]", r"\[64\] is no list of code points"),
         ("[0, 0]", "is no list of code points"),
@@ -74,6 +73,13 @@ def test_a_scheme_that_takes_marks_is_refused_where_its_queue_has_none(tmp_path:
 def test_code_points_that_no_scheme_can_have_are_mistakes(tmp_path: Path, points: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, f"[today]\ndscp = {points}\n")
+
+
+def test_strict_and_weighted_queues_of_today_are_simulated(tmp_path: Path) -> None:
+    stated = '[today]\nscheme = "aequitas"\ndscp = [48, 26, 0]\n[switch]\necn = "auto"\n'
+    fabric, _ = read(tmp_path, stated)
+    port = merged(today(fabric).candidate.rows)["port"]
+    assert (port["kind"], port["queues"], port["strict"], port["weights"]) == ("wfq", 3, 1, [15, 14])
 
 
 def test_code_points_take_a_configuration(tmp_path: Path) -> None:

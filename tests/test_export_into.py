@@ -20,13 +20,18 @@ from priolane.export.sonic_check import TABLES, Device, check
 from sonic_into import applied, bare, canonical, exported, treatment
 from sonic_present import Config
 
-# Schemes and what is set in them: two strict queues with marks, three queues by weight, one queue, and one that differs
-# from the first in nothing but its code points.
+# Schemes and what is set in them: two strict queues with marks, three queues by weight, one queue, one that differs
+# from the first in nothing but its code points, and a strict queue before two by weight.
 CASES: tuple[tuple[str, tuple[tuple[str, str], ...], tuple[int, ...] | None], ...] = (
     ("nos2", (export_plans.PER_QUEUE,), None),
     ("aequitas", (export_plans.PER_QUEUE,), None),
     ("dctcp", (), None),
     ("nos2", (export_plans.PER_QUEUE,), (11, 9)),
+    (
+        "aequitas",
+        (export_plans.PER_QUEUE, ("scheme.%s.port.strict", "1"), ("scheme.%s.port.weights", "[4, 1]")),
+        None,
+    ),
 )
 ROUNDS = 300
 
@@ -136,7 +141,11 @@ def _assert_served(before: Config, after: Config, plan: ExportPlan) -> None:
         assert {each["marks"]["green_min_threshold"] for each in found} == {threshold}
         kinds = [each["scheduler"]["type"] for each in found]
         if plan.scheduler == "weighted":
-            assert [each["scheduler"]["weight"] for each in found] == [str(q.weight) for q in plan.scheme_queues]
+            weights = [None if queue.weight is None else str(queue.weight) for queue in plan.scheme_queues]
+            assert [each["scheduler"].get("weight") for each in found] == weights
+            assert kinds == ["DWRR" if weight else "STRICT" for weight in weights]
+            if plan.strict_queues:
+                assert int(treatment(after, port, 48)["queue"]) > numbers[0]
             continue
         # All but the last are strict, below routing protocols; the last shares with DSCP 0.
         assert kinds[:-1] == ["STRICT"] * (len(kinds) - 1)

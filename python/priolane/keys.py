@@ -291,11 +291,15 @@ class Port(TypedDict, total=False):
     """Number of queues, 1 to 16 (NOS2 §III-A)."""
     sample: int
     """Sampling interval: one of this many packets enters W."""
+    strict: int
+    """Number of strict queues, the first ones: the weighted queues share what they leave. 0 for weighted queues
+    alone."""
     token: str
     """S, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
     §3.1)."""
     weights: Sequence[int]
-    """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
+    """Weight of each queue that is not strict, the best first: integers above 0 with a least common multiple of at most
+    2^40."""
     window: int
     """Number of ranks in the window W, from which quantiles are computed (AIFO §6)."""
 
@@ -360,11 +364,15 @@ class SchemePort(TypedDict, total=False):
     """Number of queues, 1 to 16 (NOS2 §III-A)."""
     sample: int
     """Sampling interval: one of this many packets enters W."""
+    strict: int
+    """Number of strict queues, the first ones: the weighted queues share what they leave. 0 for weighted queues
+    alone."""
     token: str
     """S, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet (ExpressPass
     §3.1)."""
     weights: Sequence[int]
-    """Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40."""
+    """Weight of each queue that is not strict, the best first: integers above 0 with a least common multiple of at most
+    2^40."""
     window: int
     """Number of ranks in the window W, from which quantiles are computed (AIFO §6)."""
 

@@ -68,7 +68,7 @@ _OF_HOST = ("kind", "min_rto", "initial_rto", "max_rto", "handshake")
 # Keys of transports that candidates vary.
 _PARAMETERS = ("init_window", "min_rto")
 # Keys whose change means other queues of a port.
-_OF_PORT = ("queues", "weights")
+_OF_PORT = ("queues", "weights", "strict")
 
 
 @dataclass(frozen=True)

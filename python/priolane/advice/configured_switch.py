@@ -60,22 +60,17 @@ def with_configuration(tables: Mapping[str, Any], path: Path, tell: Callable[[st
     merged["today"] = {key: of for key, of in merged["today"].items() if key != DSCP}
     if not merged["today"]:
         del merged["today"]
-    _tell_missing(found, merged, tell)
+    _tell_missing(found, tell)
     marks = found.ecn is not None or "ecn" in tables.get("switch", {})
     unmarked = f"{path}: queues of DSCP {_shown(found)} mark nothing (ECN)"
     lines = tuple(f"not simulated of {path}: {line}" for line in found.not_simulated)
     return FromSwitch(merged, lines, None if marks else unmarked)
 
 
-def _tell_missing(found: Configured, merged: Mapping[str, Any], tell: Callable[[str], None]) -> None:
-    """Tells what the file lacks, unless the fabric file states it."""
+def _tell_missing(found: Configured, tell: Callable[[str], None]) -> None:
+    """Tells what the file lacks; raises `InputError` where its queues are not in the order of classes."""
     for line in found.missing:
         tell(f"{found.path}: missing: {line}")
-    if found.port is None and "port" not in merged.get("today", {}):
-        raise InputError(
-            f"{found.path}: queues of DSCP {_shown(found)} are served both strictly and by weight; state code points "
-            "of one kind as today.dscp, or the ports as today.port"
-        )
     if found.places != tuple(range(len(found.places))):
         raise InputError(
             f"{found.path}: queues of DSCP {_shown(found)} are not those of classes in order, the best first, each "
@@ -114,7 +109,7 @@ def _switch(found: Configured) -> dict[str, Any]:
 
 def _today(found: Configured) -> dict[str, Any]:
     """The ports of today: none is stated where they are one queue, as those of most schemes of today are."""
-    if found.port is None or (len(found.places) == 1 and found.pfc is None):
+    if len(found.places) == 1 and found.pfc is None:
         return {}
     return {"port": {**found.port, **({} if found.pfc is None else {"pfc": dict(found.pfc)})}}
 

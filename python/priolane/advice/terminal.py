@@ -66,7 +66,8 @@ def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
     port = rows["port"]
     if int(port.get("queues", 1)) > 1:
         weights = port.get("weights")
-        served = f"weights {', '.join(map(str, weights))}" if weights else "strict priority"
+        strict = f"{port['strict']} of them strict, then " if port.get("strict") else ""
+        served = f"{strict}weights {', '.join(map(str, weights))}" if weights else "strict priority"
         lines.append(f"switches: {port['queues']} queues, {served}")
     else:
         lines.append(f"switches: {candidate.queues or 1} queue{'s' if candidate.queues > 1 else ''}")

@@ -106,7 +106,10 @@ def _count(number: int) -> str:
 
 def _served(port: Mapping[str, Any]) -> str:
     weights = port.get("weights")
-    return "strict" if not weights else f"weighted ({':'.join(map(str, weights))})"
+    if not weights:
+        return "strict"
+    before = f"strict ({port['strict']}) and " if port.get("strict") else ""
+    return f"{before}weighted ({':'.join(map(str, weights))})"
 
 
 def _classes(assign: Mapping[str, Any]) -> list[str]:

@@ -74,19 +74,16 @@ def text(found: Configured) -> str:
     if found.ecn is None:
         lines.append("# No queue of this traffic marks: state a scheme that does not need marks.")
     port = _port(found)
-    if port is not None:
-        lines += ["", "# A scheme whose ports are configured in this way:", "# [scheme.NAME]", "# base = NAME"]
-        lines.append(f"# port = {inline(port)}")
-        if found.places != tuple(range(len(found.places))):
-            lines.append(f"# map = {inline({'class': list(found.places)})}")
+    lines += ["", "# A scheme whose ports are configured in this way:", "# [scheme.NAME]", "# base = NAME"]
+    lines.append(f"# port = {inline(port)}")
+    if found.places != tuple(range(len(found.places))):
+        lines.append(f"# map = {inline({'class': list(found.places)})}")
     lines += [f"# missing: {_one_line(line)}" for line in found.missing]
     lines += [f"# not simulated: {_one_line(line)}" for line in found.not_simulated]
     return "\n".join(lines) + "\n"
 
 
-def _port(found: Configured) -> dict[str, Any] | None:
-    if found.port is None:
-        return None
+def _port(found: Configured) -> dict[str, Any]:
     return {**found.port, **({} if found.pfc is None else {"pfc": found.pfc})}
 
 

@@ -48,7 +48,7 @@ class Configured:
     queues: tuple[ConfiguredQueue, ...]
     rates: tuple[int, ...]
     free: int
-    port: Mapping[str, Any] | None
+    port: Mapping[str, Any]
     places: tuple[int, ...]
     buffer: Mapping[str, Any] | None
     ecn: Mapping[str, Any] | None
@@ -163,32 +163,23 @@ class _Reader:
             tuple(number for number in numbers if number in paused),
         )
 
-    def _port(
-        self, schedulers: Mapping[int, tuple[str, int]], numbers: list[int]
-    ) -> tuple[dict[str, Any] | None, list[int]]:
+    def _port(self, schedulers: Mapping[int, tuple[str, int]], numbers: list[int]) -> tuple[dict[str, Any], list[int]]:
         """The kind of the ports, and the numbers of its queues from the best; strict queues go before weighted ones."""
         if len(numbers) == 1:
             return {"kind": "fifo"}, numbers
         strict = [number for number in numbers if schedulers[number][0] == "STRICT"]
         weighted = [number for number in numbers if number not in strict]
-        if strict and weighted:
-            self.rows.unread.say(
-                f"SCHEDULER: queues {_numbers(strict)} are strict and {_numbers(weighted)} have weights: a port is "
-                "either strict or weighted; read the code points of one kind alone"
-            )
-            return None, [*strict, *weighted]
-        if strict:
+        if not weighted:
             return {"kind": "strict", "queues": len(strict)}, strict
         if any(schedulers[number][0] == "WRR" for number in weighted):
             self.rows.unread.say(f"SCHEDULER: WRR of queues {_numbers(weighted)}: weights are of bytes, not of packets")
         self.rows.unread.say(
             f"SCHEDULER: DWRR of queues {_numbers(weighted)}: the shares are the same, not the order in a round"
         )
-        return {
-            "kind": "wfq",
-            "queues": len(weighted),
-            "weights": [schedulers[number][1] for number in weighted],
-        }, weighted
+        port: dict[str, Any] = {"kind": "wfq", "queues": len(numbers)}
+        if strict:
+            port["strict"] = len(strict)
+        return {**port, "weights": [schedulers[number][1] for number in weighted]}, [*strict, *weighted]
 
     def _ecn(self, numbers: list[int]) -> dict[str, Any] | None:
         """Marks by rate, of the queue of class 0 or the first that marks."""

@@ -24,13 +24,13 @@ def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping
     if switching.is_refused(plan, found, "Junos"):
         return {}
     switching.refuse_queues(plan, found)
-    levels = len(plan.queues) + (plan.routing == "own") if plan.scheduler == "strict" else 2
+    levels = len(plan.strict_queues) + (plan.routing == "own") + (plan.scheduler == "weighted")
     if levels > 2:
         cure = "; --routing best saves one" if plan.routing == "own" and levels == 3 else ""
         found.refuse(
             f"{levels} strict levels, that of routing protocols counted: Junos has one above all the rest{cure}"
         )
-    if plan.scheduler == "weighted" and plan.routing == "best":
+    if not plan.strict_queues and plan.routing == "best":
         found.refuse("--routing best: DSCP 48 to 63 would share by weight; --routing own has them above all others")
     if plan.marking is not None:
         found.refuse(

@@ -75,7 +75,7 @@ class _Row:
         if plan.routing == "best" and place == 0:
             dscps = ",".join(filter(None, [dscps, f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}"]))
         strict = None
-        if plan.scheduler == "strict" and group != 0:
+        if queue.weight is None and group != 0:
             strict = place + 1 + (plan.routing == "own")
         return cls(queue, group, dscps, strict)
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from priolane.export.quantity import Frame, Limit
 
 Routing = Literal["own", "best"]
+# Ports of `weighted` may have strict queues before the weighted ones.
 Scheduler = Literal["strict", "weighted"]
 Sharing = Literal["port", "queue", "push_out", "dynamic", "unbounded"]
 
@@ -31,7 +32,7 @@ class Queue:
     """A queue of switch ports.
 
     `level`: the highest goes first. `classes` are the scheme's, and none for traffic that is not the scheme's. `dscp`
-    leads to it; 0 stands for every code point that no queue names. `weight` is `None` under strict priority.
+    leads to it; 0 stands for every code point that no queue names. `weight` is `None` for a strict queue.
     """
 
     level: int
@@ -261,6 +262,16 @@ class ExportPlan:
     def scheme_queues(self) -> tuple[Queue, ...]:
         """The queues of the scheme's own classes."""
         return tuple(queue for queue in self.queues if queue.classes)
+
+    @property
+    def strict_queues(self) -> tuple[Queue, ...]:
+        """The queues under strict priority, which go before weighted ones."""
+        return tuple(queue for queue in self.queues if queue.weight is None)
+
+    @property
+    def weighted_queues(self) -> tuple[Queue, ...]:
+        """The queues that share by weight."""
+        return tuple(queue for queue in self.queues if queue.weight is not None)
 
     @property
     def routing_level(self) -> int:

@@ -30,7 +30,7 @@ from priolane.model.keys import part
 
 _OWN_CLASSES = {"phost": 3}
 _SHARING: dict[str, Sharing] = {"shared": "port", "per_queue": "queue", "push_out": "push_out"}
-_READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
+_READ = {"kind", "queues", "weights", "strict", "clock", "buffer", "ecn", "pfc"}
 _TELEMETRY = "telemetry that switches write into every packet (INT)"
 
 
@@ -60,14 +60,15 @@ def make_plan(
     if "int" in part("transport", transport["kind"]).needs:
         lacks.append(_TELEMETRY)
     pause = _pause(port.get("pfc"))
-    scheduler: Scheduler = "weighted" if kind == "wfq" else "strict"
+    queues = _queues(merged, of, pause)
+    scheduler: Scheduler = "weighted" if any(queue.weight is not None for queue in queues) else "strict"
     return ExportPlan(
         scheme=scheme,
         paper=of.get("paper"),
         frame=_frame(merged["frame"]),
         port=kind,
         scheduler=scheduler,
-        queues=_queues(merged, of, pause),
+        queues=queues,
         routing=routing,
         marking=_marking(port.get("ecn")),
         buffer=_buffer(port["buffer"]),
@@ -93,7 +94,7 @@ def _queues(merged: Mapping[str, Any], of: Mapping[str, Any], pause: Pause | Non
     lists = [_classes_of(number, count, merged, of) for number in range(count)]
     used = [(number, classes) for number, classes in enumerate(lists) if classes]
     lossless = [bool(pause and set(classes) & set(pause.classes)) for _, classes in used]
-    weights = port.get("weights")
+    weights = [None] * port.get("strict", 0) + port.get("weights", [None] * count)
     rest = bool(lossless and lossless[-1])
     total = len(used) + rest
     queues = [
@@ -101,13 +102,14 @@ def _queues(merged: Mapping[str, Any], of: Mapping[str, Any], pause: Pause | Non
             level=total - 1 - place,
             classes=classes,
             dscp=REST_DSCP if place == total - 1 else _dscp(place, total),
-            weight=weights[number] if weights else None,
+            weight=weights[number],
             lossless=lossless[place],
         )
         for place, (number, classes) in enumerate(used)
     ]
     if rest:
-        queues.append(Queue(level=0, classes=(), dscp=REST_DSCP, weight=1 if weights else None))
+        is_weighted = weights[-1] is not None
+        queues.append(Queue(level=0, classes=(), dscp=REST_DSCP, weight=1 if is_weighted else None))
     return tuple(queues)
 
 

@@ -44,13 +44,13 @@ class Placement:
 
     @property
     def is_strict(self) -> bool:
-        """Whether a queue of the scheme goes before those of others: all but the last of strict ones do."""
-        return self.plan.scheduler == "strict" and len(self.plan.scheme_queues) > 1
+        """Whether a queue of the scheme goes before those of others: all strict ones do, but the last of all queues."""
+        return any(queue.weight is None for queue in self.plan.scheme_queues[:-1])
 
     @property
     def strict(self) -> tuple[Place, ...]:
         """The places that go before queues of others."""
-        return self.places[:-1] if self.is_strict else ()
+        return tuple(place for place in self.places[:-1] if place.queue.weight is None)
 
     def others(self, port: str) -> dict[int, str]:
         """The queues of others at a port, each with what leads to it."""

@@ -138,11 +138,12 @@ def percents(weights: list[int], found: Findings, target: str) -> list[int]:
 
 
 def weighted_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:
-    """Parts of a hundred by level; empty under strict priority."""
+    """Parts of a hundred of weighted queues by level; empty where all queues are strict."""
     if plan.scheduler == "strict":
         return {}
-    shares = percents([queue.weight or 1 for queue in plan.queues], found, target)
-    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
+    queues = plan.weighted_queues
+    shares = percents([queue.weight or 1 for queue in queues], found, target)
+    return {queue.level: share for queue, share in zip(queues, shares, strict=True)}
 
 
 def remaining_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:

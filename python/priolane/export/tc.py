@@ -81,7 +81,7 @@ def _refuse(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> None:
         found.refuse("lossless classes (PFC): qdiscs have none; a switch ASIC does, export dcb for its driver")
     if qdisc == "ets":
         switching.refuse_queues(plan, found, _BANDS)
-    elif plan.scheduler == "strict":
+    elif plan.strict_queues:
         switching.refuse_queues(plan, found, _HTB_LEVELS)
     for name in (name for switch in plan.switches for name in ports.not_linux(switch)):
         found.refuse(f"the port {name}: Linux has names of at most 15 bytes without `/` and `:`")
@@ -101,7 +101,7 @@ def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, 
     if qdisc == "htb":
         if marked:
             found.omit("ECN: htb marks nothing (--qdisc ets does)")
-        if plan.scheduler == "strict" and plan.queue_count > 1:
+        if plan.strict_queues and plan.queue_count > 1:
             found.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
     elif marked:
         found.change(

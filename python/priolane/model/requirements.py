@@ -25,8 +25,7 @@ def queues(scheme: Mapping[str, Any]) -> int:
 def switches(scheme: Mapping[str, Any]) -> list[str]:
     """The requirements for a switch port: the discipline, marking, lossless classes, telemetry."""
     port = scheme["port"]
-    kind = port["kind"]
-    found = [part("port", kind).serves.format(queues=queues(scheme))]
+    found = [_service(scheme)]
     if "ecn" in port:
         found.append("mark packets (ECN)")
     if "pfc" in port:
@@ -37,6 +36,15 @@ def switches(scheme: Mapping[str, Any]) -> list[str]:
     if "int" in part("transport", scheme["transport"]["kind"]).needs:
         found.append("write queue and rate into packets (INT)")
     return found
+
+
+def _service(scheme: Mapping[str, Any]) -> str:
+    """The queues of a switch port and their service; the catalogue has that of ports whose queues are of one kind."""
+    port, count = scheme["port"], queues(scheme)
+    strict = int(port.get("strict", 0))
+    if strict:
+        return f"have {strict} strict queue{'s' if strict > 1 else ''} before {count - strict} that share by weight"
+    return part("port", port["kind"]).serves.format(queues=count)
 
 
 def hosts(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:

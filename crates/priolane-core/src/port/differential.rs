@@ -100,6 +100,7 @@ fn kinds() -> Vec<(&'static str, DisciplineSpec)> {
         ("push out", PushOutSpec { queues: 4, map: IDENTITY }.into()),
         ("ranked", RankedSpec.into()),
         ("wfq", WfqSpec { weights, map: IDENTITY }.into()),
+        ("strict first", StrictFirstSpec { strict: 2, weights, map: IDENTITY }.into()),
         ("real-time wfq", RealTimeWfqSpec { weights, map: IDENTITY }.into()),
         ("trimming", trimming(Limit::Packets(4), Overflow::Drop).into()),
         ("returning", trimming(Limit::Bytes(400), Overflow::Return).into()),
@@ -365,13 +366,14 @@ fn a_port_of_another_crate_does_what_its_twin_here_does() {
     }
 }
 
-const KEPT: [(&str, u64); 22] = [
+const KEPT: [(&str, u64); 23] = [
     ("fifo", 0x5936_d34d_8d58_a011),
     ("strict", 0x234e_6449_35d4_05ca),
     ("crossed", 0x3730_d9fd_a442_9541),
     ("push out", 0xc2fa_c01f_19d7_ff40),
     ("ranked", 0x6923_6c08_45b2_6478),
     ("wfq", 0x3804_d6b1_9ec4_7863),
+    ("strict first", 0x5133_eb9b_5986_9d9f),
     ("real-time wfq", 0xacae_2632_b171_09a8),
     ("trimming", 0x2cfe_8184_1b2e_a165),
     ("returning", 0xb9fe_11d0_b6e5_62b9),

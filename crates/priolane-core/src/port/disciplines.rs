@@ -3,7 +3,7 @@
 use super::{
     Admission, AifoSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind, PFabricSpec, PifoSpec,
     PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, RegisteredKind,
-    RegisteredSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
+    RegisteredSpec, StrictFirstSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
 };
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -245,7 +245,7 @@ disciplines! {
         /// Strict priority.
         Strict(StrictSpec) is [Strict: StrictSpec, PushOut: PushOutSpec];
         /// Weighted fair queueing.
-        Wfq(WfqKeys) is [Wfq: WfqSpec, RealTimeWfq: RealTimeWfqSpec];
+        Wfq(WfqKeys) is [Wfq: WfqSpec, StrictFirst: StrictFirstSpec, RealTimeWfq: RealTimeWfqSpec];
         /// Data that does not fit is trimmed to headers.
         Trimming(TrimmingSpec) is [Trimming: TrimmingSpec];
         /// Token queues behind one rate limiter, and data.

@@ -18,7 +18,7 @@
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{
     Buffer, Either, KindRules, OfKind, PortContext, PortFactory, PortSetup, QueueWeights, RealTimeWfqSpec,
-    SortBy,
+    SortBy, StrictFirstSpec,
 };
 use crate::ids::{CLASSES, Class};
 use crate::keys::{KeyConflict, Keys, Words};
@@ -41,9 +41,13 @@ pub struct WfqKeys {
     /// Number of queues, 1 to 16.
     #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "docs/assumptions.md#wfq")]
     pub queues: u8,
-    /// Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40.
+    /// Weight of each queue that is not strict, the best first: integers above 0 with a least common multiple of at most
+    /// 2^40.
     #[key(required = "weights = [8, 4, 1]", source = "docs/assumptions.md#wfq")]
     pub weights: QueueWeights,
+    /// Number of strict queues, the first ones: the weighted queues share what they leave. 0 for weighted queues alone.
+    #[key(default = 0, skip_default, range = "[0, 15]", source = "docs/assumptions.md#strict-first")]
+    pub strict: u8,
     /// The clock for the finish tags of packets.
     #[key(default = WfqClock::Virtual, skip_default, source = "docs/assumptions.md#wfq-compat")]
     pub clock: WfqClock,
@@ -60,21 +64,38 @@ pub enum WfqClock {
 
 impl WfqKeys {
     fn check(&mut self) -> Result<(), KeyConflict> {
-        if self.weights.queues() == self.queues {
+        if self.strict >= self.queues {
+            let what = format!("{} of {} queues are strict, so none has a weight", self.strict, self.queues);
+            let fix = format!("strict below {}, or kind = \"strict\"", self.queues);
+            return Err(KeyConflict::of("strict", what, fix));
+        }
+        if self.strict > 0 && self.clock == WfqClock::AequitasCompat {
+            let what = "the clock of Aequitas' simulator has no strict queues";
+            return Err(KeyConflict::of("strict", what, "clock = \"virtual\", or no strict"));
+        }
+        let weighted = self.queues - self.strict;
+        if self.weights.queues() == weighted {
             return Ok(());
         }
-        let what = format!("there are {} weights for {} queues", self.weights.queues(), self.queues);
-        Err(KeyConflict::of("weights", what, "one weight per queue, queue 0 first"))
+        let (kept, fix) = match self.strict {
+            0 => ("", "one weight per queue, queue 0 first".to_owned()),
+            strict => (" that are not strict", format!("one weight per queue from queue {strict} on")),
+        };
+        let what = format!("there are {} weights for {weighted} queues{kept}", self.weights.queues());
+        Err(KeyConflict::of("weights", what, fix))
     }
 }
 
 impl OfKind for WfqKeys {
-    type Spec = Either<WfqSpec, RealTimeWfqSpec>;
+    type Spec = Either<Either<WfqSpec, StrictFirstSpec>, RealTimeWfqSpec>;
 
     fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
         let (weights, map) = (self.weights, setup.map);
         match self.clock {
-            WfqClock::Virtual => Either::First(WfqSpec { weights, map }),
+            WfqClock::Virtual if self.strict > 0 => {
+                Either::First(Either::Second(StrictFirstSpec { strict: self.strict, weights, map }))
+            }
+            WfqClock::Virtual => Either::First(Either::First(WfqSpec { weights, map })),
             WfqClock::AequitasCompat => Either::Second(RealTimeWfqSpec { weights, map }),
         }
     }
@@ -129,7 +150,7 @@ pub struct VirtualClock {
 const REBASE_AT: u64 = 1 << 62;
 
 impl VirtualClock {
-    fn new(weights: &QueueWeights) -> Self {
+    pub(super) fn new(weights: &QueueWeights) -> Self {
         let multiple = weights.multiple().unwrap_or(1);
         let per_byte = weights.of.map(|weight| (multiple / u64::from(weight)).max(1));
         Self { now: 0, per_byte, first: [0; CLASSES] }

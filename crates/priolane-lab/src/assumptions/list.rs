@@ -11,6 +11,7 @@ pub(super) const TITLES: &[(&str, &str)] = &[
     ("push-out", "Push-out"),
     ("dynamic-thresholds", "Dynamic thresholds"),
     ("wfq", "WFQ"),
+    ("strict-first", "Strict queues before weighted ones"),
     ("wfq-compat", "WFQ by real time"),
     ("trimming", "Trimming"),
     ("pfc", "Lossless classes (PFC)"),

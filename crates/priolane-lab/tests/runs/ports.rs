@@ -29,16 +29,22 @@ list = [
 );
 
 fn planned(port: &str) -> Result<Plan, InputError> {
-    let folder = tempfile::tempdir().unwrap();
     let one_queue = !["queues", "pifo", "aifo"].iter().any(|word| port.contains(word));
-    let map = if one_queue { "map = { class = [0, 0, 0] }\n" } else { "" };
+    planned_with(port, if one_queue { "map = { class = [0, 0, 0] }\n" } else { "" })
+}
+
+fn planned_with(port: &str, map: &str) -> Result<Plan, InputError> {
+    let folder = tempfile::tempdir().unwrap();
     let scheme = format!("transport = {{ kind = \"newreno\" }}\nport = {{ {port} }}\n{map}");
     std::fs::write(folder.path().join("own.toml"), scheme).unwrap();
     plan::from_text("ports.toml", EXPERIMENT, folder.path(), &Options::default())
 }
 
 fn built(port: &str) -> Scenario {
-    let plan = planned(port).unwrap();
+    scenario_of(&planned(port).unwrap())
+}
+
+fn scenario_of(plan: &Plan) -> Scenario {
     plan::build(&plan.runs[0]).unwrap().scenario
 }
 
@@ -73,6 +79,30 @@ fn weights_that_make_no_shares_are_refused() {
     refused(&wfq("queues = 2, weights = [8, 4, 1]"), "3 weights for 2 queues", "one weight per queue");
     refused(&wfq("queues = 3, weights = [8, 0, 1]"), "0", "1");
     refused(&wfq("queues = 3, weights = [1048573, 1048571, 7]"), "least common multiple", "smaller");
+    refused(&wfq("queues = 3, strict = 3, weights = [1]"), "3 of 3 queues are strict", "strict below 3");
+    refused(
+        &wfq("queues = 4, strict = 1, weights = [8, 4]"),
+        "2 weights for 3 queues that are not strict",
+        "queue 1 on",
+    );
+    refused(&wfq("queues = 3, strict = 16, weights = [1]"), "16", "0");
+    let compat = "queues = 3, strict = 1, weights = [2, 1], clock = \"aequitas_compat\"";
+    refused(&wfq(compat), "has no strict queues", "clock = \"virtual\"");
+}
+
+#[test]
+fn a_strict_queue_takes_what_it_wants_and_weighted_ones_share_the_rest() {
+    let scenario = built("kind = \"wfq\", queues = 3, strict = 1, weights = [3, 1], buffer = \"unbounded\"");
+    let [first, ..] = served(&scenario, &agreed(&scenario));
+    // Under strict priority alone the first class has as much.
+    let strict = built("kind = \"strict\", queues = 3, buffer = \"unbounded\"");
+    let [alone, ..] = served(&strict, &agreed(&strict));
+    assert_eq!(first, alone);
+    // A strict queue that nothing goes to leaves the others what they have without.
+    let idle = "kind = \"wfq\", queues = 4, strict = 1, weights = [8, 4, 1], buffer = \"unbounded\"";
+    let shifted = scenario_of(&planned_with(idle, "map = { class = [1, 2, 3] }\n").unwrap());
+    let plain = built("kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = \"unbounded\"");
+    assert_eq!(served(&shifted, &agreed(&shifted)), served(&plain, &agreed(&plain)));
 }
 
 /// Three flows of classes 0, 1, 2 from one host, each to another.

@@ -2,8 +2,8 @@
 //! outcome, and what is random about the traffic does not depend on who carries it.
 
 use crate::support::{
-    Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
-    paccp, paccp_dctcp, physics, prioplus, run, scenario,
+    Draw, HPCC, IDENTITY, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link,
+    new_reno, paccp, paccp_dctcp, physics, prioplus, run, scenario,
 };
 use priolane_core::assign::control::{self, AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
@@ -14,7 +14,9 @@ use priolane_core::keys::with_defaults;
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, Ramp, SortBy};
+use priolane_core::port::{
+    AifoSpec, Buffer, DisciplineSpec, PFabricSpec, QueueWeights, Ramp, SortBy, StrictFirstSpec,
+};
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
@@ -293,6 +295,27 @@ fn both_engines_leave_the_same_under_cubic_and_dcqcn_on_ports_that_mark_by_chanc
         marks += window.ports.iter().map(|port| port.marked).sum::<u64>();
     }
     assert!(ran > 30 && marks > 500, "{ran} {marks}");
+}
+
+#[test]
+fn both_engines_leave_the_same_where_strict_queues_go_before_weighted_ones() {
+    let weights = QueueWeights::new(&[5, 3, 1]).unwrap();
+    let (mut ran, mut delivered) = (0, 0);
+    for seed in 0..rounds(60, 1_000) {
+        let mut scenario = random(seed);
+        if !matches!(scenario.transport, Transport::Window { .. }) {
+            continue;
+        }
+        let strict = 1 + (seed % 2) as u8;
+        let discipline = DisciplineSpec::from(StrictFirstSpec { strict, weights, map: IDENTITY });
+        scenario.ports.iter_mut().for_each(|port| port.discipline = discipline.clone());
+        let window = outcome(&scenario, drive(Engine::Window));
+        assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
+        assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
+        ran += 1;
+        delivered += window.ports.iter().map(|port| port.bytes).sum::<u64>();
+    }
+    assert!(ran > 30 && delivered > 10_000_000, "{ran} {delivered}");
 }
 
 #[test]

@@ -410,9 +410,10 @@ fn losing(mut arena: ScenarioSpec, loss: f64) -> ScenarioSpec {
 }
 
 /// Keys of ports that change nothing by themselves, and why.
-const PORT_KEYS_WITHOUT_EFFECT: [(&str, &str); 2] = [
+const PORT_KEYS_WITHOUT_EFFECT: [(&str, &str); 3] = [
     ("tokens.ecn", "no transport with tokens sends packets that may be marked"),
     ("wfq.queues", "the number of weights, which must equal it, has the effect"),
+    ("wfq.strict", "the number of weights must be that of the other queues"),
 ];
 
 /// The settings of a port in which its keys are varied, each with its transport.
