@@ -181,6 +181,9 @@ Map = TypedDict(
 class Ecn(TypedDict, total=False):
     at: Mapping[str, str]
     """Marking threshold for each link rate (RFC 8257 §3.1)."""
+    average: float | str | Path
+    """Weight of an arriving packet in an exponentially weighted average of the backlog (w_q), by which packets are then
+    marked. Without it, they are marked by the backlog itself (Floyd and Jacobson (1993) §4)."""
     full: Mapping[str, str]
     """Backlog above which every packet is marked (Kmax), for link rates of `at` (Kmin); other rates follow in
     proportion. Between both, packets are marked with a probability that grows from 0 to `p_max`. Without it, all

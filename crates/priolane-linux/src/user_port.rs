@@ -139,7 +139,7 @@ impl UserPort {
         if port.pfc.is_some() {
             return Err("port.pfc: no switch here pauses others".to_owned());
         }
-        Ok(discipline)
+        Ok(port.averaging(discipline))
     }
 
     /// Returns the capacity and the marking of the port.

@@ -18,6 +18,8 @@ _NAMES = "Ethernet{1}"
 # Traffic class 7 and its queue are the system's own; by default DSCP 48 to 55 are class 6, 56 to 63 class 7.
 _QUEUES = 6
 _ALPHA_EXPONENTS = range(-6, 4)
+# The weight of an arrival in the average of a queue is 2^-n.
+_MOST_EXPONENT = 15
 
 
 def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
@@ -56,6 +58,7 @@ def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
         "bandwidth": switching.weighted_shares(plan, found, "EOS"),
         "alpha": _alpha(plan, found),
         "marks": marks,
+        "weight": switching.average_exponent(plan, found, _MOST_EXPONENT),
         "rates": {bps: rate_text(bps) for bps in switch.rates},
         "ports": ports.by_name(switch, _NAMES),
     }

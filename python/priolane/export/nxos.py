@@ -16,6 +16,8 @@ from priolane.export.quantity import rate_text
 
 _NAMES = "Ethernet1/{1}"
 _KILO = 1_000
+# The weight of an arrival in the average of a queue is 2^-n.
+_MOST_EXPONENT = 15
 
 
 def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
@@ -55,6 +57,7 @@ def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
         "routing_dscp": f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}",
         "share": switching.remaining_shares(plan, found, "NX-OS"),
         "marks": marks,
+        "weight": switching.average_exponent(plan, found, _MOST_EXPONENT),
         "rates": {bps: rate_text(bps) for bps in switch.rates},
         "ports": ports.by_name(switch, _NAMES),
     }

@@ -67,12 +67,14 @@ class Marking:
     """Thresholds above which packets are marked (ECN), by link rate in bits per second.
 
     With `full`, also by rate, packets are marked with a probability that grows from there to `most` at these backlogs.
+    With `average`, the weight of an arrival, they are marked by an average of the backlog.
     """
 
     per_queue: bool
     at: Mapping[int, Limit]
     full: Mapping[int, Limit] = field(default_factory=dict)
     most: float = 1.0
+    average: float | None = None
 
     def threshold(self, bps: int) -> Threshold:
         """That of a link: where it is not stated, in proportion to the next slower rate, or else the slowest."""

@@ -180,8 +180,13 @@ def _marking(ecn: Mapping[str, Any] | None) -> Marking | None:
     at = ecn["at"]
     if not isinstance(at, Mapping):
         raise InputError(f"port.ecn.at = {at!r} is not known here; state a threshold for each rate")
-    full = quantity.by_rate(ecn.get("full", {}))
-    return Marking(per_queue=ecn["per"] == "queue", at=quantity.by_rate(at), full=full, most=ecn.get("p_max", 1.0))
+    return Marking(
+        per_queue=ecn["per"] == "queue",
+        at=quantity.by_rate(at),
+        full=quantity.by_rate(ecn.get("full", {})),
+        most=ecn.get("p_max", 1.0),
+        average=ecn.get("average"),
+    )
 
 
 def _buffer(of: str | Mapping[str, Any]) -> Buffer:

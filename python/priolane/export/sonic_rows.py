@@ -60,6 +60,11 @@ def marks(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, Wred]:
     switching.note_cells(plan, found)
     switching.change_derived(plan, switch, found)
     switching.change_drops(found)
+    if marking.average is not None:
+        found.change(
+            f"marks by an average of the queue, ecn.average {marking.average:g}",
+            "by the queue itself: ConfigDB has no weight, and orchagent sets SAI_WRED_ATTR_WEIGHT to 0",
+        )
     percent = _percent(marking.most, found) if marking.full else _CERTAIN
     return {
         bps: Wred(

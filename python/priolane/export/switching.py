@@ -115,6 +115,20 @@ def change_derived(plan: ExportPlan, switch: Switch, found: Findings) -> None:
             )
 
 
+def average_exponent(plan: ExportPlan, found: Findings, most: int) -> int:
+    """The n of the weight 2^-n in the average that packets are marked by, at most `most`; 0 without an average.
+
+    Another weight than the scheme's is listed.
+    """
+    average = plan.marking.average if plan.marking is not None else None
+    if average is None:
+        return 0
+    exponent = -power_of_two(Fraction(str(average)), found, "ecn.average")
+    if exponent > most:
+        found.change(f"ecn.average {average:g}", f"2^-{most}, the least that there is")
+    return min(exponent, most)
+
+
 def change_drops(found: Findings) -> None:
     """Says what a marking threshold does to packets that cannot be marked, where it is one of WRED."""
     found.change(

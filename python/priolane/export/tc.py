@@ -25,6 +25,7 @@ _HTB_LEVELS = 8
 # A queue without a limit: 32 bits of bytes.
 _ENDLESS = 2**32 - 1
 _GUARANTEE_BPS = 8_000
+_RED_EXPONENTS = 31
 _LEAST_BURST = 1_600
 _BURST_S = 1e-5
 
@@ -33,7 +34,8 @@ _BURST_S = 1e-5
 class Line:
     """A device: its rate in bit/s; in bytes as Linux counts, the marking threshold, room of a queue and a packet.
 
-    `device` is its name, or `None` for the first argument of the script.
+    `device` is its name, or `None` for the first argument of the script. `exponent` is n of the weight 2^-n in RED's
+    average.
     """
 
     device: str | None
@@ -41,6 +43,7 @@ class Line:
     mark: int
     room: int
     avpkt: int
+    exponent: int = 1
 
     @property
     def burst(self) -> int:
@@ -49,8 +52,23 @@ class Line:
 
     @property
     def red_burst(self) -> int:
-        """Packets: the least that tc takes, which gives the newest queue length the most weight, 1/2."""
-        return max(1, math.ceil(self.mark / self.avpkt))
+        """Packets: the fewest from which tc finds the weight; the fewest of all that it takes give 1/2."""
+        least = max(1, math.ceil(self.mark / self.avpkt))
+        burst = least
+        while self._exponent_of(burst) < self.exponent:
+            burst += 1
+        return burst if self._exponent_of(burst) <= _RED_EXPONENTS else max(least, burst - 1)
+
+    @property
+    def red_exponent(self) -> int:
+        """The n of the weight 2^-n that RED has with that burst."""
+        return self._exponent_of(self.red_burst)
+
+    def _exponent_of(self, burst: int) -> int:
+        """The n that tc finds for a burst (`tc_red_eval_ewma`): the least whose average stays below the mark."""
+        above = burst + 1 - self.mark / self.avpkt
+        of_burst = ((1 - (1 - 2**-n) ** burst) * 2**n for n in range(1, _RED_EXPONENTS + 1))
+        return next((n for n, average in enumerate(of_burst, 1) if above <= average), _RED_EXPONENTS + 1)
 
 
 def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
@@ -92,7 +110,7 @@ def _switch(plan: ExportPlan, switch: Switch, qdisc: Qdisc, found: Findings) -> 
     named = ports.by_name(switch, _NAMES)
     switching.change_proportions(plan, switch, found)
     _list_room(plan, found)
-    lines = [_line(plan, name, bps) for name, bps in named]
+    lines = [_line(plan, name, bps, found) for name, bps in named]
     return _script(plan, qdisc, found, {"lines": lines, "what": f"ports of {kind_line(switch)}"})
 
 
@@ -103,7 +121,7 @@ def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, 
             found.omit("ECN: htb marks nothing (--qdisc ets does)")
         if plan.strict_queues and plan.queue_count > 1:
             found.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
-    elif marked:
+    elif plan.marking is not None and plan.marking.average is None:
         found.change(
             "marks by RED", "by an average in which the newest queue length counts half; simulated by the queue itself"
         )
@@ -126,9 +144,17 @@ def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, 
     )
 
 
-def _line(plan: ExportPlan, device: str | None, bps: int) -> Line:
+def _line(plan: ExportPlan, device: str | None, bps: int, found: Findings) -> Line:
+    stated = switching.average_exponent(plan, found, _RED_EXPONENTS)
     mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
-    return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), avpkt=plan.frame.linux)
+    room = _room(plan, bps)
+    line = Line(device=device, rate=bps, mark=mark, room=room, avpkt=plan.frame.linux, exponent=max(1, stated))
+    if plan.marking is not None and plan.marking.average is not None and line.red_exponent != stated:
+        found.change(
+            f"ecn.average 2^-{stated} is 2^-{line.red_exponent}",
+            "tc finds it from the threshold and a burst of packets",
+        )
+    return line
 
 
 def _room(plan: ExportPlan, bps: int) -> int:
@@ -186,11 +212,16 @@ def _host_as_ports(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str:
     ecn = plan.host.nic.get("ecn") or None
     marking = None
     if ecn and plan.marking is not None:
-        marking = replace(plan.marking, per_queue=ecn["per"] == "queue", at=quantity.by_rate(ecn["at"]))
+        marking = replace(
+            plan.marking,
+            per_queue=ecn["per"] == "queue",
+            at=quantity.by_rate(ecn["at"]),
+            average=ecn.get("average"),
+        )
     limit = quantity.limit(plan.host.nic.get("limit", "unbounded"))
     of_host = replace(plan, buffer=Buffer("port", limit), marking=marking)
     _list_room(of_host, found)
-    lines = [_line(of_host, None, bps) for bps in plan.host.rates[-1:]]
+    lines = [_line(of_host, None, bps, found) for bps in plan.host.rates[-1:]]
     return _script(of_host, qdisc, found, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
 
 

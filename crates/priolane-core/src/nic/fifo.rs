@@ -32,7 +32,8 @@ impl Config {
 impl HostNic for Config {
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
         let buffer = self.queue.buffer(rows.rate);
-        Some(TransmitQueue { discipline: FifoSpec.into(), buffer, sort_by: SortBy::HostLevel })
+        let discipline = self.queue.averaging(FifoSpec.into());
+        Some(TransmitQueue { discipline, buffer, sort_by: SortBy::HostLevel })
     }
 
     fn queue(&self) -> Option<&QueueKeys> {

@@ -37,6 +37,7 @@ impl HostNic for Config {
             Order::Srpt(_) => RankedSpec.into(),
             _ => FifoSpec.into(),
         };
+        let discipline = self.queue.averaging(discipline);
         Some(TransmitQueue { discipline, buffer: self.queue.buffer(rows.rate), sort_by: SortBy::HostLevel })
     }
 

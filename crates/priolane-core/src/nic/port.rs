@@ -46,7 +46,8 @@ impl HostNic for Config {
         let keys = &self.port.keys;
         let map = self.map.as_ref().unwrap_or(rows.map).queues();
         let setup = PortSetup { buffer: &keys.buffer, map, frame: rows.frame };
-        let (discipline, buffer) = (keys.kind.discipline(&setup), keys.buffer_at(rows.rate));
+        let discipline = keys.averaging(keys.kind.discipline(&setup));
+        let buffer = keys.buffer_at(rows.rate);
         Some(TransmitQueue { discipline, buffer, sort_by: SortBy::Class })
     }
 

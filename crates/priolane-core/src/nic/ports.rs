@@ -32,7 +32,7 @@ impl Config {
 impl HostNic for Config {
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
         // The eviction rules of a switch's buffer do not apply to the host's.
-        let discipline = (rows.ports)(&BufferSpec::of(self.queue.limit));
+        let discipline = self.queue.averaging((rows.ports)(&BufferSpec::of(self.queue.limit)));
         Some(TransmitQueue { discipline, buffer: self.queue.buffer(rows.rate), sort_by: SortBy::Class })
     }
 

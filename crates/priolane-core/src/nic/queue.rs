@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{InTable, KeyConflict, Keys};
-use crate::port::{Buffer, DerivedLimit, Ecn, in_proportion, unreachable_threshold};
+use crate::port::{Buffer, DerivedLimit, DisciplineSpec, Ecn, in_proportion, unreachable_threshold};
 use crate::units::{Limit, Rate};
 
 /// Capacity and marking of a transmit queue.
@@ -39,6 +39,14 @@ impl QueueKeys {
         unreachable_threshold(ecn, &|_| self.limit, network.host_rates, network, "hosts")
             .into_iter()
             .collect()
+    }
+
+    /// Returns `discipline` with marks by an average of its backlog, if the keys say so.
+    pub(super) fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
+        match &self.ecn {
+            Some(ecn) => ecn.averaging(discipline),
+            None => discipline,
+        }
     }
 
     /// Returns the buffer of a transmit queue in front of a link of this rate.

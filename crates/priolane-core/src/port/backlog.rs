@@ -108,7 +108,7 @@ impl Threshold {
 
 /// A [`Ramp`] in the form evaluated for each packet above the threshold.
 #[derive(Clone, Copy, Debug)]
-struct Slope {
+pub(super) struct Slope {
     /// Backlog from the threshold to certain marks, in packets or bytes; 0 if all packets above the threshold are marked.
     width: u32,
     /// The probability at its end, in millionths.
@@ -116,7 +116,10 @@ struct Slope {
 }
 
 impl Slope {
-    fn of(mark_above: Limit, ramp: Option<Ramp>) -> Self {
+    /// Parts of a packet or a byte in which an excess is counted.
+    pub(super) const PARTS: u64 = 1 << 16;
+
+    pub(super) fn of(mark_above: Limit, ramp: Option<Ramp>) -> Self {
         let width = match (mark_above, ramp.map(|ramp| ramp.full)) {
             (Limit::Packets(from), Some(Limit::Packets(to))) => to.saturating_sub(from),
             (Limit::Bytes(from), Some(Limit::Bytes(to))) => {
@@ -129,17 +132,24 @@ impl Slope {
         Self { width, most: ramp.map_or(0, |ramp| ramp.most) }
     }
 
-    /// Decides on a packet that finds `backlog`, itself included, which exceeds the threshold by `excess`. The number
-    /// drawn is a function of packet and backlog, so that no order in which nodes are visited changes it
-    /// (docs/assumptions.md#red).
+    /// Returns whether all packets above the threshold are marked.
+    #[inline]
+    pub(super) fn is_step(self) -> bool {
+        self.width == 0
+    }
+
+    /// Decides on a packet that finds `bytes` of backlog, itself included, where what decides exceeds the threshold by
+    /// `excess` of [`Self::PARTS`]. The number drawn is a function of packet and backlog, so that no order in which nodes
+    /// are visited changes it (docs/assumptions.md#red).
     #[cold]
-    fn marks(self, excess: u64, header: &Header, backlog: Backlog) -> bool {
-        if excess > u64::from(self.width) {
+    pub(super) fn marks(self, excess: u64, header: &Header, bytes: u64) -> bool {
+        let width = u64::from(self.width) * Self::PARTS;
+        if excess > width {
             return true;
         }
         let flow = u64::from(header.src.0) << 32 | u64::from(header.flow.0);
-        let draw = CounterRng::default().of(flow).of(header.offset.get()).bits(backlog.bytes) >> 32;
-        let certain = u128::from(self.width) * 1_000_000;
+        let draw = CounterRng::default().of(flow).of(header.offset.get()).bits(bytes) >> 32;
+        let certain = u128::from(width) * 1_000_000;
         u128::from(draw) * certain < (u128::from(self.most) * u128::from(excess)) << 32
     }
 }
@@ -193,7 +203,7 @@ impl Bounds {
         }
         // Evaluates both conditions: if only data is ECN-capable, a branch would be unpredictable.
         if header.marks.has(Marks::ECN_CAPABLE) & self.mark.is_exceeded_with(marking, header.wire) {
-            return if self.slope.width == 0 || self.draws(marking, *header) {
+            return if self.slope.is_step() || self.draws(marking, *header) {
                 Admission::Marked
             } else {
                 Admission::Queued
@@ -208,7 +218,7 @@ impl Bounds {
     #[inline(never)]
     fn draws(&self, marking: Backlog, header: Header) -> bool {
         let with = Backlog { packets: marking.packets + 1, bytes: marking.bytes + u64::from(header.wire) };
-        self.slope.marks(self.mark.excess(with), &header, with)
+        self.slope.marks(self.mark.excess(with).saturating_mul(Slope::PARTS), &header, with.bytes)
     }
 }
 

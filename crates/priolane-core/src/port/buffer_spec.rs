@@ -1,6 +1,6 @@
 //! Buffer and marking thresholds of a port, as scheme files state them.
 
-use super::{Alpha, Buffer, ByRate, DerivedLimit, Ramp, Scope, SharedBuffer};
+use super::{Alpha, AveragedSpec, Buffer, ByRate, DerivedLimit, DisciplineSpec, Ramp, Scope, SharedBuffer};
 use crate::keys::{Bytes, KeyConflict, Keys, Millionths};
 use crate::quantity::{show_limit, show_rate};
 use crate::units::{Limit, Rate};
@@ -193,6 +193,16 @@ pub struct Ecn {
     /// Probability of a mark at the backlog of `full` (Pmax).
     #[key(default = 1_000_000, skip_default, form = Millionths, range = "(0, 1]", source = "DCQCN (SIGCOMM 2015) §3.1")]
     pub p_max: u32,
+    /// Weight of an arriving packet in an exponentially weighted average of the backlog (w_q), by which packets are then
+    /// marked. Without it, they are marked by the backlog itself.
+    #[key(
+        optional,
+        form = Millionths,
+        range = "(0, 1]",
+        shown = "none",
+        source = "Floyd and Jacobson (1993) §4; docs/assumptions.md#red-average"
+    )]
+    pub average: Option<u32>,
 }
 
 impl Ecn {
@@ -243,6 +253,14 @@ impl Ecn {
     /// Returns the threshold at links of `rate`.
     pub fn threshold(&self, rate: Rate) -> Option<Limit> {
         self.at.get(rate)
+    }
+
+    /// Returns `discipline` with marks by an average of its backlog, if there is to be one.
+    pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
+        match self.average {
+            Some(weight) => AveragedSpec { inner: Box::new(discipline), weight }.into(),
+            None => discipline,
+        }
     }
 
     /// Adds thresholds for those of `rates` that have none, in proportion to that of the next slower rate that has one, or

@@ -109,6 +109,11 @@ fn kinds() -> Vec<(&'static str, DisciplineSpec)> {
         ("aifo", AifoSpec { window: 8, k_thousandths: 250, ..AifoSpec::default() }.into()),
         ("pfabric", PFabricSpec.into()),
         ("sp-pifo", SpPifoSpec { queues: 4 }.into()),
+        (
+            "averaged",
+            AveragedSpec { inner: Box::new(StrictSpec { queues: 4, map: IDENTITY }.into()), weight: 300_000 }
+                .into(),
+        ),
         ("limited", LimitedSpec { rate: Rate::from_gbps(7), burst: 3_000 }.into()),
         (
             "tokens and data without",
@@ -350,6 +355,35 @@ fn no_port_loses_or_makes_a_packet_and_each_does_as_it_always_has() {
     assert_eq!(hashes, KEPT);
 }
 
+/// The average of one packet is that packet's backlog. Ports that evict before they mark, and those that keep no average,
+/// are not compared.
+#[test]
+fn an_average_in_which_the_last_arrival_has_all_weight_marks_as_the_backlog_does() {
+    let names = [
+        "fifo",
+        "strict",
+        "crossed",
+        "ranked",
+        "wfq",
+        "strict first",
+        "real-time wfq",
+        "aifo",
+        "sp-pifo",
+        "limited",
+    ];
+    let compared = kinds().into_iter().filter(|(name, _)| names.contains(name));
+    for (name, spec) in compared {
+        let averaged = AveragedSpec { inner: Box::new(spec.clone()), weight: 1_000_000 }.into();
+        for (seed, buffer) in (1..).zip(buffers()) {
+            for ramp in [None, Some(Ramp { full: Limit::Packets(9), most: 500_000 })] {
+                let buffer = Buffer { ramp, ..buffer };
+                let stories = [&averaged, &spec].map(|spec| tell(name, spec, buffer, seed));
+                assert_eq!(stories[0], stories[1], "{name}, {buffer:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_port_of_another_crate_does_what_its_twin_here_does() {
     // Headers in slots, as another crate's discipline queues them, in place of packets.
@@ -366,7 +400,7 @@ fn a_port_of_another_crate_does_what_its_twin_here_does() {
     }
 }
 
-const KEPT: [(&str, u64); 23] = [
+const KEPT: [(&str, u64); 24] = [
     ("fifo", 0x5936_d34d_8d58_a011),
     ("strict", 0x234e_6449_35d4_05ca),
     ("crossed", 0x3730_d9fd_a442_9541),
@@ -382,6 +416,7 @@ const KEPT: [(&str, u64); 23] = [
     ("aifo", 0x21ea_621d_0efe_e371),
     ("pfabric", 0xc4dd_1ccb_c83b_0dab),
     ("sp-pifo", 0x5b8f_1538_f0be_c3b4),
+    ("averaged", 0xc27b_5bd7_6b4e_1ffa),
     ("limited", 0x0699_0510_f0e2_0ad0),
     ("tokens and data without", 0x51f1_aa29_896b_b9f0),
     ("tokens by rank", 0xc5aa_b8ef_026f_302c),

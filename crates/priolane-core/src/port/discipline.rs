@@ -193,4 +193,12 @@ pub trait Discipline<P: QueueItem>: Send {
         let _ = header;
         self.bytes()
     }
+
+    /// Returns the packets in the queue that a packet with this header would join. Default: those of the port, which
+    /// has one queue.
+    #[inline]
+    fn packets_before(&self, header: &Header) -> u32 {
+        let _ = header;
+        self.packets()
+    }
 }

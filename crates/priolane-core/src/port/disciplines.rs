@@ -1,9 +1,10 @@
 //! The list of port kinds and their disciplines.
 
 use super::{
-    Admission, AifoSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind, PFabricSpec, PifoSpec,
-    PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, RegisteredKind,
-    RegisteredSpec, StrictFirstSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
+    Admission, AifoSpec, AveragedSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind,
+    PFabricSpec, PifoSpec, PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec,
+    RealTimeWfqSpec, RegisteredKind, RegisteredSpec, StrictFirstSpec, StrictSpec, TokenGroupSpec,
+    TrimmingSpec, WfqKeys, WfqSpec,
 };
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -232,6 +233,13 @@ macro_rules! disciplines {
                     $(Self::$name(port) => port.bytes_before(header),)+
                 }
             }
+
+            #[inline]
+            fn packets_before(&self, header: &Header) -> u32 {
+                match self {
+                    $(Self::$name(port) => port.packets_before(header),)+
+                }
+            }
         }
     };
 }
@@ -261,5 +269,5 @@ disciplines! {
         /// Approximately sorted by rank, with strict queues.
         SpPifo(super::sp_pifo::SpPifoSpec) is [SpPifo: super::sp_pifo::SpPifoSpec];
     }
-    besides { Limited: LimitedSpec }
+    besides { Limited: LimitedSpec, Averaged: AveragedSpec }
 }

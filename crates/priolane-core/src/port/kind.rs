@@ -3,7 +3,7 @@
 use super::kind_rules::ORDINARY;
 use super::pfc::Pfc;
 use super::registered::RegisteredKind;
-use super::{Buffer, BufferSpec, Ecn, KindRules, OfKind, PortFactory, PortKind};
+use super::{Buffer, BufferSpec, DisciplineSpec, Ecn, KindRules, OfKind, PortFactory, PortKind};
 use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::{Capability, Entry, Part, Provision};
 use crate::registry::RegisterError;
@@ -48,7 +48,19 @@ pub struct PortKeys {
 impl PortKeys {
     fn check(&mut self) -> Result<(), KeyConflict> {
         self.buffer.normalize();
-        self.kind.part().check_buffer(self.kind.name(), &self.buffer)
+        self.kind.part().check_buffer(self.kind.name(), &self.buffer)?;
+        match &self.ecn {
+            Some(ecn) if ecn.average.is_some() => self.kind.part().check_average(self.kind.name(), ecn.per),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the discipline of a port with these keys, and `discipline` for its kind.
+    pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
+        match &self.ecn {
+            Some(ecn) => ecn.averaging(discipline),
+            None => discipline,
+        }
     }
 
     /// Returns the catalogue entries of all kinds.

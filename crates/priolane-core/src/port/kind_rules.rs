@@ -1,6 +1,6 @@
 //! The properties and checks of a kind of port.
 
-use super::BufferSpec;
+use super::{BufferSpec, Scope};
 use crate::ids::CLASSES;
 use crate::keys::KeyConflict;
 use crate::packet::Frame;
@@ -55,6 +55,15 @@ pub trait KindRules {
         ordinary(name, buffer)
     }
 
+    /// Checks whether a port of this kind, called `name`, marks by an average of the backlog of `per`. Default: it does.
+    ///
+    /// # Errors
+    /// Fails if it does not.
+    fn check_average(&self, name: &str, per: Scope) -> Result<(), KeyConflict> {
+        let _ = (name, per);
+        Ok(())
+    }
+
     /// Checks whether its keys fit the packet sizes. Default: they do.
     ///
     /// # Errors
@@ -88,6 +97,12 @@ pub(super) fn ordinary(name: &str, buffer: &BufferSpec) -> Result<(), KeyConflic
         _ => return Ok(()),
     };
     Err(KeyConflict::of("buffer", what, format!("kind = {kind:?}, or {ORDINARY}")))
+}
+
+/// Rejects averages of the backlog at a port of which thresholds count only some queues.
+pub(super) fn no_average(name: &str) -> Result<(), KeyConflict> {
+    let what = format!("a port of kind {name} marks by the backlog of its data alone, and keeps no average");
+    Err(KeyConflict::of("ecn.average", what, "no average, or kind = \"fifo\", \"strict\" or \"wfq\""))
 }
 
 /// Rejects buffers whose own drop rule conflicts with that of the port.

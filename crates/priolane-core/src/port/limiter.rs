@@ -79,4 +79,8 @@ impl<P: QueueItem, D: Discipline<P>> Discipline<P> for RateLimited<D> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.inner.bytes_before(header)
     }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.inner.packets_before(header)
+    }
 }

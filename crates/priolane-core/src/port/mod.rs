@@ -5,6 +5,7 @@
 //! chosen *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
 mod aifo;
+mod averaged;
 mod backlog;
 mod bucket;
 mod buffer_spec;
@@ -37,6 +38,7 @@ mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
+pub use averaged::{Averaged, AveragedSpec};
 pub use buffer_spec::{BufferSpec, Ecn};
 pub(crate) use by_rate::in_proportion;
 pub use by_rate::{ByRate, DerivedLimit};

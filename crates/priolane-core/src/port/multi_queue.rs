@@ -168,6 +168,10 @@ impl<P: QueueItem, O: Order> Discipline<P> for MultiQueue<P, O> {
         self.queues[self.queue_of(header)].backlog.bytes
     }
 
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.queues[self.queue_of(header)].backlog.packets
+    }
+
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.occupied & !self.held(paused) != 0
     }

@@ -118,6 +118,10 @@ impl<P: QueueItem> Discipline<P> for PushOut<P> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues.bytes_before(header)
     }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.queues.packets_before(header)
+    }
 }
 
 #[cfg(test)]

@@ -155,6 +155,10 @@ impl<P: QueueItem> Discipline<P> for RealTimeWfq<P> {
         self.queues.bytes_before(header)
     }
 
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.queues.packets_before(header)
+    }
+
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.queues.is_ready(paused)
     }

@@ -289,4 +289,8 @@ impl<P: QueueItem> Discipline<P> for RegisteredPort<P> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.discipline.bytes_before(header)
     }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.discipline.packets_before(header)
+    }
 }

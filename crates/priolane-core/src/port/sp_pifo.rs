@@ -12,10 +12,10 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink, Scope,
 };
 use crate::chunked_queue::ChunkedQueue;
-use crate::keys::Keys;
+use crate::keys::{KeyConflict, Keys};
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::Time;
@@ -51,6 +51,14 @@ impl OfKind for SpPifoSpec {
 impl KindRules for SpPifoSpec {
     fn is_by_class(&self) -> bool {
         false
+    }
+
+    fn check_average(&self, name: &str, per: Scope) -> Result<(), KeyConflict> {
+        if per == Scope::Port {
+            return Ok(());
+        }
+        let what = format!("at a port of kind {name} ranks move between queues, so no queue has an average");
+        Err(KeyConflict::of("ecn.average", what, "ecn.per = \"port\", or no average"))
     }
 }
 
@@ -160,6 +168,10 @@ impl<P: QueueItem> Discipline<P> for SpPifo<P> {
 
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues[self.queue_of(header.rank)].backlog.bytes
+    }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        self.queues[self.queue_of(header.rank)].backlog.packets
     }
 }
 

@@ -30,11 +30,11 @@
 use self::released_tokens::ReleasedTokens;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
-use super::kind_rules::ordinary;
+use super::kind_rules::{no_average, ordinary};
 use super::ranked_tokens::{Offer, RankedTokens};
 use super::{
     Admission, Buffer, BufferSpec, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup,
-    PortSink,
+    PortSink, Scope,
 };
 use crate::chunked_queue::ChunkedQueue;
 use crate::ids::{CLASSES, Class, ClassSet};
@@ -206,6 +206,10 @@ impl KindRules for TokenGroupSpec {
 
     fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         if matches!(buffer, BufferSpec::ZeroLoss { .. }) { Ok(()) } else { ordinary(name, buffer) }
+    }
+
+    fn check_average(&self, name: &str, _: Scope) -> Result<(), KeyConflict> {
+        no_average(name)
     }
 
     fn check_at_host(&self) -> Result<(), KeyConflict> {
@@ -676,6 +680,13 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
         match self.queue_kind(header) {
             QueueKind::Data => self.data_backlog.bytes,
             // Signals and tokens have buffers of their own: a shared buffer drops them only when it is full.
+            QueueKind::Signals | QueueKind::Tokens(_) | QueueKind::Released | QueueKind::Unscheduled => 0,
+        }
+    }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        match self.queue_kind(header) {
+            QueueKind::Data => self.data_backlog.packets,
             QueueKind::Signals | QueueKind::Tokens(_) | QueueKind::Released | QueueKind::Unscheduled => 0,
         }
     }

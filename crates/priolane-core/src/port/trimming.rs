@@ -13,8 +13,10 @@
 //! that case the arriving packet is returned, without a coin (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
+use super::kind_rules::no_average;
 use super::{
     Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink, Returns,
+    Scope,
 };
 use crate::chunked_queue::ChunkedQueue;
 use crate::keys::{KeyConflict, Keys, Words};
@@ -61,6 +63,10 @@ impl OfKind for TrimmingSpec {
 impl KindRules for TrimmingSpec {
     fn is_by_class(&self) -> bool {
         false
+    }
+
+    fn check_average(&self, name: &str, _: Scope) -> Result<(), KeyConflict> {
+        no_average(name)
     }
 
     fn check_frame(&self, frame: &Frame) -> Result<(), KeyConflict> {
@@ -292,6 +298,10 @@ impl<P: QueueItem> Discipline<P> for Trimming<P> {
 
     fn bytes_before(&self, header: &Header) -> u64 {
         if Self::is_data(header) { self.data_backlog.bytes } else { self.header_backlog.bytes }
+    }
+
+    fn packets_before(&self, header: &Header) -> u32 {
+        if Self::is_data(header) { self.data_backlog.packets } else { self.header_backlog.packets }
     }
 }
 

@@ -6,6 +6,7 @@ pub(super) const TITLES: &[(&str, &str)] = &[
     ("simultaneous-arrivals", "Simultaneous arrivals"),
     ("marking", "Marking"),
     ("red", "Marking by RED"),
+    ("red-average", "Marking by an average"),
     ("ecn-thresholds", "ECN thresholds"),
     ("buffers", "Buffers"),
     ("push-out", "Push-out"),

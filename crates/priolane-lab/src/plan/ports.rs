@@ -165,7 +165,7 @@ fn pairs_change(experiment: &Experiment) -> bool {
 
 /// Returns the egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
-    let discipline = discipline(scheme, &scheme.port.buffer, frame);
+    let discipline = scheme.port.averaging(discipline(scheme, &scheme.port.buffer, frame));
     let spec = |rate| PortSpec { discipline: discipline.clone(), buffer: scheme.port.buffer_at(rate) };
     let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
     let derived = zero_loss(scheme, topology, frame).unwrap_or_default();

@@ -15,7 +15,8 @@ use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
 use priolane_core::port::{
-    AifoSpec, Buffer, DisciplineSpec, PFabricSpec, QueueWeights, Ramp, SortBy, StrictFirstSpec,
+    AifoSpec, AveragedSpec, Buffer, DisciplineSpec, PFabricSpec, QueueWeights, Ramp, Scope, SortBy,
+    StrictFirstSpec,
 };
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
@@ -316,6 +317,29 @@ fn both_engines_leave_the_same_where_strict_queues_go_before_weighted_ones() {
         delivered += window.ports.iter().map(|port| port.bytes).sum::<u64>();
     }
     assert!(ran > 30 && delivered > 10_000_000, "{ran} {delivered}");
+}
+
+#[test]
+fn both_engines_leave_the_same_where_ports_mark_by_an_average() {
+    let (mut ran, mut marks) = (0, 0);
+    for seed in 0..rounds(60, 1_000) {
+        let mut scenario = random(seed);
+        let Transport::Window { controller, .. } = &mut scenario.transport else { continue };
+        *controller = dctcp();
+        let scope = if seed.is_multiple_of(2) { Scope::Port } else { Scope::Queue };
+        let ramp = Some(Ramp { full: Limit::Packets(9), most: 500_000 });
+        scenario.ports.iter_mut().for_each(|port| {
+            port.buffer = Buffer { mark_above: Limit::Packets(2), mark_scope: scope, ramp, ..port.buffer };
+            let inner = Box::new(port.discipline.clone());
+            port.discipline = AveragedSpec { inner, weight: 100_000 }.into();
+        });
+        let window = outcome(&scenario, drive(Engine::Window));
+        assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
+        assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
+        ran += 1;
+        marks += window.ports.iter().map(|port| port.marked).sum::<u64>();
+    }
+    assert!(ran > 30 && marks > 500, "{ran} {marks}");
 }
 
 #[test]

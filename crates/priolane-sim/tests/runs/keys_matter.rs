@@ -176,7 +176,8 @@ fn port(table: InMemory) -> Result<(PortSpec, Option<SharedBuffer>), String> {
     let setup = PortSetup { buffer: &keys.buffer, map: IDENTITY, frame: &Frame::ETHERNET };
     let buffer = keys.buffer_at(Rate::from_gbps(10));
     let memory = BufferSpec::memory(&keys.buffer);
-    Ok((PortSpec { discipline: keys.kind.discipline(&setup), buffer }, memory))
+    let discipline = keys.averaging(keys.kind.discipline(&setup));
+    Ok((PortSpec { discipline, buffer }, memory))
 }
 
 fn outcome_of(arena: &ScenarioSpec) -> String {
