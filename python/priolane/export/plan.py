@@ -231,7 +231,8 @@ class Host:
     @property
     def sets_classes(self) -> bool:
         """Whether the transport itself chooses the class of each packet."""
-        return self.transport in ("homa", "phost") or self.parameters.get("control_class", 0) != 0
+        own = self.parameters.get("control_class", 0) != 0 or "cnp_class" in self.parameters
+        return own or self.transport in ("homa", "phost")
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
     demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
     given = _given(merged, assign) | set(range(of["admit"].get("levels", 1)))
     asked = {first + level for first in given for level in range(demoted)}
-    return asked | set(range(own)) | {transport.get("control_class", 0)}
+    return asked | set(range(own)) | {transport.get("control_class", 0), transport.get("cnp_class", 0)}
 
 
 def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> set[int]:

@@ -12,14 +12,18 @@
 //!
 //! A flow has a rate and no window. It starts at the rate of its line, and no timer runs before the first CNP. A marked
 //! ACK is a CNP, at most one in each `cnp_interval`: a receiver acknowledges a change of marks at once, so that CNPs
-//! arrive when they would. T is a timer of the transport ([`CongestionControl::wake`]), which no flow at the line's rate
+//! arrive when they would. With `cnp_class` CNPs are packets of that class, which the receiver sends and which may wait in
+//! queues of their own; marks of ACKs then count for nothing. T is a timer of the transport ([`CongestionControl::wake`]), which no flow at the line's rate
 //! sets; alpha is brought up to date when it is used. Decisions of this implementation: docs/assumptions.md#dcqcn,
 //! docs/assumptions.md#dcqcn-values.
 
 use super::ControllerParams;
-use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
+use super::window::{
+    AckEvent, CongestionControl, FlowStart, LossEvent, Notification, Pacer, Repeat, SendPermission,
+};
 use crate::endpoint::Path;
 use crate::finding::{Finding, NetworkFacts};
+use crate::ids::Class;
 use crate::keys::{Bytes, Keys, Words};
 use crate::part::Part;
 use crate::quantity::show_rate;
@@ -67,6 +71,14 @@ pub struct Config {
     /// N, the least time between two CNPs of a flow.
     #[key(default = Self::of(preset).cnp_interval, shown = "depends on preset", range = "(0, )", source = "DCQCN (SIGCOMM 2015) §3.1")]
     pub cnp_interval: Span,
+    /// Class of CNPs as packets of their own, at most one per `cnp_interval` and flow. Without it, marked ACKs are CNPs.
+    #[key(
+        optional,
+        range = "[0, 15]",
+        shown = "none",
+        source = "DCQCN (SIGCOMM 2015) §3.1; docs/assumptions.md#dcqcn-cnps"
+    )]
+    pub cnp_class: Option<Class>,
     /// K, the time without a CNP after which alpha decays, and the time between decays.
     #[key(default = Self::of(preset).alpha_timer, shown = "depends on preset", range = "(0, )", source = "DCQCN (SIGCOMM 2015) §3.1")]
     pub alpha_timer: Span,
@@ -109,6 +121,7 @@ impl Config {
             g: 1.0 / 256.0,
             alpha_0: 1.0,
             cnp_interval: Span::from_us(50),
+            cnp_class: None,
             alpha_timer: Span::from_us(55),
             rate_timer: Span::from_us(55),
             byte_counter: Some(10_000_000),
@@ -166,7 +179,11 @@ impl Config {
     }
 }
 
-impl ControllerParams for Config {}
+impl ControllerParams for Config {
+    fn classes(&self) -> u8 {
+        self.cnp_class.map_or(1, |class| class + 1)
+    }
+}
 
 /// Counters of a flow since its last CNP.
 #[derive(Clone, Copy, Debug)]
@@ -286,6 +303,8 @@ impl CongestionControl for Dcqcn {
 
     const TIMED: bool = true;
 
+    const NOTIFIED: bool = true;
+
     fn new(config: &Config, mss: u64) -> Self {
         Self::starting(config, mss, &Path::NOMINAL)
     }
@@ -336,8 +355,19 @@ impl CongestionControl for Dcqcn {
         }
     }
 
+    fn notification(config: &Config) -> Option<Notification> {
+        config.cnp_class.map(|class| Notification { class, interval: config.cnp_interval })
+    }
+
+    fn on_notification(&mut self, now: Time) {
+        self.cut(now);
+    }
+
     fn on_ack(&mut self, ack: &AckEvent) {
         let interval = self.config.cnp_interval;
+        if self.config.cnp_class.is_some() {
+            return;
+        }
         if ack.marked && self.since.is_none_or(|since| ack.now.since(since.cnp) >= interval) {
             self.cut(ack.now);
         }

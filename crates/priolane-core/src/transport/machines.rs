@@ -111,7 +111,7 @@ macro_rules! machines {
             /// Returns the number of classes that its packets carry independently of the class of their flow.
             pub fn classes(&self) -> u8 {
                 match self {
-                    Self::Window { .. } => 1,
+                    Self::Window { controller, .. } => controller.part().classes(),
                     $($(Self::$name(keys) => keys.classes(),)+)*
                 }
             }

@@ -28,6 +28,12 @@ pub trait ControllerParams {
         Ok(())
     }
 
+    /// Returns the number of classes that packets carry independently of the class of their flow and of that of ACKs.
+    /// Default: 1.
+    fn classes(&self) -> u8 {
+        1
+    }
+
     /// Returns the instructions per packet-hop relative to DCTCP, for the same traffic (docs/performance.md).
     /// Default: 1.
     fn cost(&self) -> f64 {

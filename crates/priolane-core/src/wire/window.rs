@@ -9,6 +9,7 @@
 //! | PROBE | 5 | stamp (4) | 10 |
 //! | PROBE with ECHO, the reply | 5 | echoed stamp (4), one-way delay (4) | 14 |
 //! | GIVEN UP | 6 | offset (6), stamp (4), bytes that will not be sent (4) | 20 |
+//! | GIVEN UP with ECHO, a CNP | 6 | stamp of the marked packet (4) | 10 |
 //!
 //! Stamps and delays are in ticks of 1024 ps. A SACK block has a start (4 bytes) and an end (4), both relative to the
 //! cumulative offset; the length of the datagram gives their number. An empty block, (0, 0), is written only before
@@ -45,7 +46,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
     }
 
     fn encode(&self, header: &Header, _context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError> {
-        if has_offset(header.kind) {
+        if has_offset(header.kind, header.marks) {
             out.u48(header.offset.get());
         }
         out.u32(self.stamp.0);
@@ -65,7 +66,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
                     out.u32(block.1);
                 }
             }
-            Kind::Signal => {
+            Kind::Signal if !header.marks.has(Marks::ECHO) => {
                 let (_, bytes) = self.sack[0];
                 given_up(header.offset, bytes)?;
                 out.u32(bytes);
@@ -85,7 +86,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
             .ok()
             .filter(|kind| !matches!(kind, Kind::Credit | Kind::Pause))
             .ok_or(unknown)?;
-        let offset = Offset::new(if has_offset(kind) { input.u48("offset")? } else { 0 });
+        let offset = Offset::new(if has_offset(kind, common.marks) { input.u48("offset")? } else { 0 });
         let mut body = Self { stamp: Stamp(input.u32("stamp")?), ..Self::default() };
         if has_one_way(kind, common.marks) {
             body.one_way = input.u32("one-way delay")?;
@@ -96,7 +97,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
                 body.telemetry = T::decode(input)?;
                 body.sack = blocks(offset, input)?;
             }
-            Kind::Signal => {
+            Kind::Signal if !common.marks.has(Marks::ECHO) => {
                 let bytes = input.u32("bytes given up")?;
                 given_up(offset, bytes)?;
                 body.sack[0] = (0, bytes);
@@ -110,8 +111,8 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
 /// The value of an absent block in a body.
 const NO_BLOCK: (u32, u32) = (0, 0);
 
-fn has_offset(kind: Kind) -> bool {
-    matches!(kind, Kind::Data | Kind::Ack | Kind::Signal)
+fn has_offset(kind: Kind, marks: Marks) -> bool {
+    matches!(kind, Kind::Data | Kind::Ack) || kind == Kind::Signal && !marks.has(Marks::ECHO)
 }
 
 fn has_one_way(kind: Kind, marks: Marks) -> bool {

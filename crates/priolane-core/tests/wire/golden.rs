@@ -75,6 +75,12 @@ fn window() -> Vec<Sample> {
             "1015 01020304 0a0b0c0d 0e0f1011",
         ),
         sample("GIVEN UP", of(Kind::Signal, 256), given_up, "1006 01020304 000100000000 0a0b0c0d b0050000"),
+        sample(
+            "GIVEN UP with ECHO, a CNP",
+            Header { marks: ECHO, ..of(Kind::Signal, 0) },
+            sent,
+            "1016 01020304 0a0b0c0d",
+        ),
     ]
 }
 

@@ -76,6 +76,7 @@ where
                     body = Segment { one_way, sack, telemetry, ..body };
                     header.offset = Offset::new(header.offset.get().min(Offset::MAX - 2_000));
                 }
+                Kind::Signal if header.marks.has(Marks::ECHO) => header.offset = Offset::default(),
                 Kind::Signal => body.sack[0] = (0, one_way % 1_500 + 1),
                 _ => header.offset = Offset::default(),
             }

@@ -60,6 +60,7 @@ pub(super) const TITLES: &[(&str, &str)] = &[
     ("hpcc-bytes", "HPCC's telemetry"),
     ("timely", "TIMELY"),
     ("dcqcn", "DCQCN"),
+    ("dcqcn-cnps", "DCQCN's CNPs"),
     ("dcqcn-values", "DCQCN's values"),
     ("pfabric-repair", "pFabric's repair"),
     ("pfabric-probe", "pFabric's probes"),

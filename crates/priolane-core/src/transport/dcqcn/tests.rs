@@ -66,6 +66,22 @@ fn presets_have_the_published_values_and_are_the_defaults_of_other_keys() {
     assert_eq!((byte_counter, recovery_stages, clamp_target), (None, 1, false));
 }
 
+#[test]
+fn with_a_class_of_their_own_cnps_cut_the_rate_and_marked_acks_do_not() {
+    let mut flow = starting(Config { cnp_class: Some(3), ..with_defaults(&[]) });
+    mark(&mut flow, 10);
+    assert_eq!((flow.rate, flow.wake()), (40e9, Time::NEVER));
+    // alpha is 1: half of the line. The receiver keeps the interval, so the next CNP counts at once.
+    flow.on_notification(us(11));
+    assert_eq!((flow.rate, flow.target, flow.wake()), (20e9, 40e9, us(66)));
+    flow.on_notification(us(12));
+    assert_eq!((flow.rate, flow.target), (10e9, 20e9));
+    let notification = |config: &Config| Dcqcn::notification(config);
+    let expected = Notification { class: 3, interval: Span::from_us(50) };
+    assert_eq!(notification(&flow.config), Some(expected));
+    assert_eq!((notification(&Config::of(Preset::Paper)), flow.config.classes()), (None, 4));
+}
+
 /// Null test: without marks a flow sends at the rate of its line for ever, and sets no timer.
 #[test]
 fn without_marks_the_rate_is_that_of_the_line_and_no_timer_runs() {

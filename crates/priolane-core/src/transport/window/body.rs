@@ -14,7 +14,8 @@ pub struct Segment<T = ()> {
     /// difference of the two clocks; unless the clocks are synchronized, only its changes are meaningful.
     pub one_way: u32,
     /// In an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent first
-    /// (RFC 2018 §4); (0, 0) is none. In a signal: the bytes that will not be sent, as offsets from the header's.
+    /// (RFC 2018 §4); (0, 0) is none. In a signal: the bytes that will not be sent, as offsets from the header's. A signal
+    /// with the mark `ECHO` is a CNP, and has none.
     pub sack: [(u32, u32); 2],
     /// Telemetry that switches wrote to the packet; an ACK carries that of the packet it answers.
     pub telemetry: T,

@@ -1,5 +1,6 @@
 //! The interface between the window transport and a congestion controller.
 
+use super::notifications::Notification;
 use crate::endpoint::{FlowRequest, Path};
 use crate::ids::Class;
 use crate::rng::Stream;
@@ -131,6 +132,10 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// [`Self::on_wake`].
     const TIMED: bool = false;
 
+    /// Whether receivers may tell its senders of marks by packets of their own (CNPs). Only then does the transport call
+    /// [`Self::notification`] and [`Self::on_notification`].
+    const NOTIFIED: bool = false;
+
     /// The rank of its packets. Default: the bytes left from the packet on.
     const RANK: Rank = Rank::BytesLeft;
 
@@ -195,6 +200,17 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Called at the instant of [`Self::wake`], or later by a real host whose timer is late; the answer of that method
     /// is then above `now`. Default: does nothing.
     fn on_wake(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// Returns how receivers tell senders of marks, in addition to the echo in ACKs. Default: not at all.
+    fn notification(config: &Self::Config) -> Option<Notification> {
+        let _ = config;
+        None
+    }
+
+    /// Called when a CNP arrives for the flow. Default: does nothing.
+    fn on_notification(&mut self, now: Time) {
         let _ = now;
     }
 

@@ -20,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::body::Segment;
 use super::config::{Config, ControlEcn, Handshake};
 use super::controller::{CongestionControl, FlowStart};
+use super::notifications::Notified;
 use super::outbox::Outbox;
 use super::receiver::Receiver;
 use super::recovery::State;
@@ -30,7 +31,7 @@ use crate::endpoint::{
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{ConnectionId, FlowId, HostId};
-use crate::packet::{Header, Kind, Offset, Packet};
+use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{Expired, FlowKey, FlowTable, Incoming, Peers, Stamp};
 use crate::units::{Span, Time};
 pub(super) use transmission::transmit;
@@ -84,6 +85,8 @@ pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = tru
     /// The lateness of paced packets that is made up for.
     catch_up: Span,
     pub(super) payload: PayloadStats,
+    /// The CNPs that this host sent.
+    notified: Notified,
 }
 
 /// The window transport with a host scheduler chosen at run time.
@@ -118,6 +121,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             peers: Peers::new(&host),
             catch_up: host.catch_up(),
             payload: PayloadStats::default(),
+            notified: Notified::default(),
         }
     }
 
@@ -166,6 +170,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     #[inline(never)]
     fn on_unexpected(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         match packet.header.kind {
+            Kind::Signal if C::NOTIFIED && packet.header.marks.has(Marks::ECHO) => {
+                self.on_notification(cx.now, &packet.header);
+            }
             Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
             Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
             Kind::Syn => self.on_syn(cx.now, packet),

@@ -32,6 +32,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         if !FAST || self.flows.limit.is_some() {
             return None;
         }
+        if C::NOTIFIED && header.marks.has(Marks::CONGESTED) {
+            return None;
+        }
         let slot = self.flows.receiving(FlowKey::of(header))?;
         let receiver = self.flows.receivers.get_mut(slot)?;
         if !receiver.expects(header, &self.config) {

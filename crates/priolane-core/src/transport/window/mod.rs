@@ -16,6 +16,7 @@ mod fast_path;
 mod findings;
 mod gaps;
 mod loss_based;
+mod notifications;
 mod outbox;
 mod pacer;
 mod receiver;
@@ -31,4 +32,5 @@ pub use controller::{
 };
 pub use endpoint::{Window, WindowEndpoint};
 pub use loss_based::LossBased;
+pub use notifications::Notification;
 pub(super) use pacer::Pacer;

@@ -87,7 +87,7 @@ impl<T: Telemetry> Outbox<T> {
         Packet { header, body }
     }
 
-    /// Queues a packet that the network treats like data of `class`: a probe.
+    /// Queues a packet of `class` that is not ECN-capable: a probe, which the network treats like data, or a CNP.
     pub(super) fn push_as_data(&mut self, packet: Packet<Segment<T>>, class: Class) {
         if self.packets.len() >= self.room {
             return;

@@ -67,6 +67,17 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_sender(slot);
     }
 
+    /// Handles a CNP for a flow that this host sends.
+    #[cold]
+    pub(super) fn on_notification(&mut self, now: Time, header: &Header) {
+        let Some(slot) = self.flows.answered(header) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        sender.controller.on_notification(now);
+        sender.refresh_pacing(now);
+        self.refresh(slot);
+        self.flows.arm_sender(slot);
+    }
+
     fn establish(&mut self, slot: u32, now: Time, rtt: Span) {
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if !matches!(sender.state, State::Handshake) {

@@ -7,6 +7,7 @@ use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{FlowKey, Incoming, Interval, Stamp};
 use crate::transport::window::body::Segment;
 use crate::transport::window::controller::CongestionControl;
+use crate::transport::window::notifications::Notification;
 use crate::transport::window::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use crate::units::Time;
 
@@ -33,11 +34,29 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             telemetry: packet.body.telemetry,
         };
         match self.receiving(header, cx.now) {
-            Some(Incoming::Active(slot)) => self.receive(slot, &arrival, meta.stamp),
+            Some(Incoming::Active(slot)) => {
+                if C::NOTIFIED {
+                    self.notify(packet, cx.now);
+                }
+                self.receive(slot, &arrival, meta.stamp);
+            }
             Some(Incoming::Ended(NOT_RECEIVED)) => self.reject(FlowKey::of(header)),
             Some(Incoming::Ended(end)) => self.acknowledge_again(end.get(), header, &arrival),
             None => {}
         }
+    }
+
+    /// Sends a CNP, ahead of the ACK, if the packet is marked and one is due.
+    fn notify(&mut self, packet: &Packet<Segment<C::Telemetry>>, now: Time) {
+        let Some(Notification { class, interval }) = C::notification(&self.controller) else { return };
+        let Header { flow, src, entropy, marks, .. } = packet.header;
+        if !marks.has(Marks::CONGESTED) || !self.notified.is_due(FlowKey::of(&packet.header), now, interval) {
+            return;
+        }
+        let header =
+            Header { flow, dst: src, entropy, marks: Marks::ECHO, kind: Kind::Signal, ..Header::default() };
+        let body = Segment { stamp: packet.body.stamp, ..Segment::default() };
+        self.outbox.push_as_data(Packet { header, body }, class);
     }
 
     /// Tells the driver of a real host that a packet arrived of a flow that is not received.
