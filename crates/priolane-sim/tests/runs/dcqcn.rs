@@ -1,9 +1,8 @@
 //! DCQCN through one switch: the fixed point of its fluid model, fair shares, and what becomes of an incast with and without
 //! lossless classes.
 
-use crate::support::{
-    agreed, drive, fifo, flow, link, run, run_following, scenario, strict, window as on_window,
-};
+use crate::support::line::LineUse;
+use crate::support::{agreed, fifo, flow, link, run_following, scenario, strict, window as on_window};
 use priolane_core::ids::{ClassSet, FlowId};
 use priolane_core::keys::with_defaults;
 use priolane_core::packet::{Frame, Header, Kind, Marks};
@@ -12,8 +11,8 @@ use priolane_core::port::{Alpha, Buffer, Ramp, SharedBuffer};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{Controller, dcqcn};
 use priolane_core::units::{Limit, Rate, Span, Time};
-use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::scenario::{Engine, ScenarioSpec, Stop};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::scenario::{ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
 use priolane_sim::trace::{Extent, Following, Trace};
 
@@ -61,46 +60,6 @@ fn to_one(senders: u16, bytes: u64, config: dcqcn::Config, buffer: Buffer) -> Sc
 
 const ENDLESS: u64 = u64::MAX >> 20;
 
-/// Measurements of the line to the receiver from one instant to another: the part of it in use, the mean queue in bytes, and
-/// the share of each sender in what they sent.
-struct Measurement {
-    used: f64,
-    queue: f64,
-    shares: Vec<f64>,
-}
-
-fn measured(scenario: &mut ScenarioSpec, senders: u16, from_ms: u64, until_ms: u64) -> Measurement {
-    let [early, late] = [from_ms, until_ms].map(|ms| {
-        scenario.stop = Stop::At(Time(ms * 1_000_000_000));
-        run(&*scenario, drive(Engine::Window))
-    });
-    let seconds = (until_ms - from_ms) as f64 * 1e-3;
-    let name = |host: u16| format!("h{host}");
-    let delta = |(from, to): (&str, &str), field: fn(&PortClassRecord) -> u64| {
-        let link = scenario.topology.link_between(from, to).unwrap();
-        let of = |outcome: &Outcome| -> u64 {
-            outcome.ports.iter().filter(|port| port.link == link).map(field).sum()
-        };
-        (of(&late) - of(&early)) as f64
-    };
-    let sink = name(senders);
-    let line = ("s0", sink.as_str());
-    let sent: Vec<f64> = (0..senders).map(|host| delta((&name(host), "s0"), |port| port.packets)).collect();
-    let all: f64 = sent.iter().sum();
-    Measurement {
-        used: delta(line, |port| port.bytes) * 8.0 / LINE / seconds,
-        // Little's law: packets wait for `waited` in all.
-        queue: delta(line, |port| port.waited) * 1e-12 / seconds * 1_001.0,
-        shares: sent.iter().map(|packets| packets / all).collect(),
-    }
-}
-
-fn jain(shares: &[f64]) -> f64 {
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    let sum: f64 = shares.iter().sum();
-    sum * sum / squares / shares.len() as f64
-}
-
 /// The queue in bytes at the fixed point of the fluid model for `n` equal flows (ECN or Delay, CoNEXT 2016 §3.1): cuts by
 /// alpha / 2 at the rate of CNPs balance increases by timer and bytes. Found by bisection of the marking probability. Fast
 /// recovery has `stages` stages: F in the paper, F - 1 here and in ns3-rdma, where the F-th increase is additive.
@@ -142,9 +101,9 @@ fn few_flows_have_the_queue_of_the_fluid_model_and_equal_shares() {
         assert!((of_paper / known - 1.0).abs() < 0.01, "{n}: {of_paper}");
         let expected = fixed_point(n.into(), &config, PAPER, 4.0);
         let mut scenario = to_one(n, ENDLESS, config, PAPER.buffer(Limit::Bytes(20_000_000)));
-        let Measurement { used, queue, shares } = measured(&mut scenario, n, 200, 400);
-        assert!((queue / expected - 1.0).abs() < 0.3, "{n}: {queue} B, not {expected}");
-        assert!(used > 0.99 && jain(&shares) > 0.99, "{n}: {used}, {shares:?}");
+        let line = LineUse::of_star(&mut scenario, n, [200_000, 400_000]);
+        assert!((line.queue / expected - 1.0).abs() < 0.3, "{n}: {} B, not {expected}", line.queue);
+        assert!(line.used > 0.99 && line.jain() > 0.99, "{n}: {}, {:?}", line.used, line.packets);
     }
 }
 
@@ -160,9 +119,9 @@ fn the_released_incast_of_two_shares_the_line_equally() {
     };
     let marking = Marking { from: 40 * 1_030, full: 1_000 * 1_030, most: 1.0 };
     let mut scenario = to_one(2, ENDLESS, released, marking.buffer(Limit::Bytes(20_000_000)));
-    let Measurement { used, shares, .. } = measured(&mut scenario, 2, 60, 160);
-    assert!(used > 0.99, "{used}");
-    assert!(shares.iter().all(|share| (share - 0.5).abs() < 0.01), "{shares:?}");
+    let line = LineUse::of_star(&mut scenario, 2, [60_000, 160_000]);
+    assert!(line.used > 0.99, "{}", line.used);
+    assert!(line.shares().iter().all(|share| (share - 0.5).abs() < 0.01), "{:?}", line.packets);
 }
 
 /// A flow that starts at the rate of the line against one that has it comes to half of the line. Stated before the run:
@@ -172,10 +131,10 @@ fn a_late_flow_and_an_early_one_come_to_equal_shares() {
     let config = with_defaults(&[]);
     let mut scenario = to_one(2, ENDLESS, config, PAPER.buffer(Limit::Bytes(20_000_000)));
     scenario.flows.edit_all(|flow| flow.start = Time(u64::from(flow.id.0) * 10_000_000_000));
-    let alone = measured(&mut scenario, 2, 1, 9);
-    assert!(alone.shares[0] == 1.0 && alone.used > 0.999, "{:?}, {}", alone.shares, alone.used);
-    let together = measured(&mut scenario, 2, 60, 260);
-    assert!((together.shares[0] - 0.5).abs() < 0.025, "{:?}", together.shares);
+    let alone = LineUse::of_star(&mut scenario, 2, [1_000, 9_000]);
+    assert!(alone.packets[1] == 0.0 && alone.used > 0.999, "{:?}, {}", alone.packets, alone.used);
+    let together = LineUse::of_star(&mut scenario, 2, [60_000, 260_000]);
+    assert!((together.shares()[0] - 0.5).abs() < 0.025, "{:?}", together.packets);
 }
 
 /// Eight flows of 2 MB at once, which start at the rate of the line: 8 x 40 Gbps into 40.
@@ -287,11 +246,11 @@ fn on_an_empty_way_back_cnps_have_the_results_of_marked_acks() {
     for n in [2_u16, 4] {
         let [of_acks, of_cnps] = [with_defaults(&[]), notifying(0)].map(|config| {
             let mut scenario = to_one(n, ENDLESS, config, PAPER.buffer(Limit::Bytes(20_000_000)));
-            measured(&mut scenario, n, 200, 400)
+            LineUse::of_star(&mut scenario, n, [200_000, 400_000])
         });
         assert!((of_cnps.queue / of_acks.queue - 1.0).abs() < 0.1, "{} {}", of_cnps.queue, of_acks.queue);
         assert!((of_cnps.used / of_acks.used - 1.0).abs() < 0.01, "{} {}", of_cnps.used, of_acks.used);
-        assert!(jain(&of_cnps.shares) > 0.99, "{:?}", of_cnps.shares);
+        assert!(of_cnps.jain() > 0.99, "{:?}", of_cnps.shares());
     }
 }
 

@@ -5,6 +5,7 @@ pub mod admission;
 pub mod blaster;
 pub mod in_memory;
 pub mod kept;
+pub mod line;
 pub mod paced;
 
 use priolane_core::endpoint::{Endpoint, FlowSpec, LocalHost};
