@@ -589,7 +589,7 @@ Transport = TypedDict(
         # T, the time between increases of the rate (DCQCN (SIGCOMM 2015) §4.2).
         "rate_timer": str,
         # How losses are detected and repaired (RFC 2018, RFC 6675, RFC 6582).
-        "recovery": Literal["sack", "newreno", "gbn", "selective", "gbn"],
+        "recovery": Literal["sack", "newreno", "gbn", "trims", "selective", "gbn"],
         # F, the stages of fast recovery (DCQCN (SIGCOMM 2015) §3.1).
         "recovery_stages": int,
         # How a reduction for marks takes effect (RFC 8257 §3.3, RFC 6937 §3).

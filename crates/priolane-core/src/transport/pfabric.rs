@@ -199,6 +199,8 @@ mod tests {
         AckEvent {
             now: Time(1),
             acked,
+            delivered: acked,
+            in_flight: 0,
             una: 0,
             next: 0,
             marked: false,

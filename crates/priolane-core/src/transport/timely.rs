@@ -315,6 +315,8 @@ mod tests {
         let ack = |una, next, us| AckEvent {
             now: Time(1),
             acked: 1_000,
+            delivered: 1_000,
+            in_flight: 0,
             una,
             next,
             marked: false,

@@ -34,6 +34,8 @@ pub(crate) struct Faults {
     pub(crate) jitter: Span,
     /// Part of the ECN-capable packets that get marked.
     pub(crate) mark: f64,
+    /// Part of the data packets whose payload is cut off.
+    pub(crate) trim: f64,
     /// Timers come late by up to this.
     pub(crate) late: Span,
 }
@@ -54,6 +56,7 @@ pub(crate) enum Fate {
     Pass,
     Drop,
     Mark,
+    Trim,
 }
 
 /// Two endpoints with `hops` between them in both directions.
@@ -221,6 +224,11 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         if mark && packet.header.marks.has(Marks::ECN_CAPABLE) {
             packet.header.marks = packet.header.marks.with(Marks::CONGESTED);
         }
+        let may_trim = packet.header.kind == Kind::Data && self.faults.trim > 0.0;
+        if fate == Fate::Trim || may_trim && self.rng.chance(self.faults.trim) {
+            packet.header.payload = 0;
+            packet.header.marks = packet.header.marks.with(Marks::TRIMMED);
+        }
         let copies = 1 + u64::from(self.rng.chance(self.faults.duplicate));
         for _ in 0..copies {
             let slow = self.rng.chance(self.faults.reorder);
@@ -294,13 +302,18 @@ pub(crate) fn unit_config(recovery: LossRecovery) -> Config {
 }
 
 /// Drops the first transmission of each of these segments.
-pub(crate) fn drop_once(mut segments: Vec<u64>) -> impl FnMut(&SeenPacket) -> Fate {
+pub(crate) fn drop_once(segments: Vec<u64>) -> impl FnMut(&SeenPacket) -> Fate {
+    once(segments, Fate::Drop)
+}
+
+/// Gives `fate` to one transmission of each of these segments, as often as the segment is in the list.
+pub(crate) fn once(mut segments: Vec<u64>, fate: Fate) -> impl FnMut(&SeenPacket) -> Fate {
     move |seen| {
         let header = &seen.packet.header;
         let at = segments.iter().position(|&s| s * 1000 == header.offset.get() && header.kind == Kind::Data);
         at.map_or(Fate::Pass, |i| {
             segments.remove(i);
-            Fate::Drop
+            fate
         })
     }
 }

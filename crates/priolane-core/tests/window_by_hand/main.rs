@@ -11,4 +11,5 @@ mod link;
 mod ns3;
 mod storm;
 mod strays;
+mod trims;
 mod unfilled;

@@ -68,6 +68,7 @@ fn draw_faults(draw: &mut Stream) -> Faults {
         reorder: sometimes(draw, 0.5),
         jitter: Span::from_us(draw.below(60)),
         mark: sometimes(draw, 1.0),
+        trim: 0.0,
         late: Span::from_us(draw.below(100)),
     }
 }
@@ -105,6 +106,18 @@ pub(crate) fn same_trace<A: CongestionControl, B: CongestionControl>(a: &Net<A>,
     same && a.log.len() == b.log.len()
 }
 
+/// As [`storm`] with losses that trimmed headers name: up to 30 % of the packets are trimmed, and some lost.
+pub(crate) fn trimmed_storm<C: CongestionControl<Telemetry = ()>>(
+    case: u64,
+    controller: C::Config,
+    check: impl Fn(&C),
+) -> Net<C> {
+    let draw = &mut Stream::new(case, Purpose::Sizes, 99);
+    let config = Config { recovery: LossRecovery::Trims, ..draw_config(draw, case) };
+    let faults = Faults { trim: [0.0, 0.05, 0.3][case as usize % 3], ..draw_faults(draw) };
+    Storm { case, config, faults }.run(controller, draw, |_| Weights::BEST_EFFORT, check)
+}
+
 fn weighted_storm<C: CongestionControl<Telemetry = ()>>(
     case: u64,
     (controller, reliability): (C::Config, Reliability),
@@ -114,25 +127,46 @@ fn weighted_storm<C: CongestionControl<Telemetry = ()>>(
     let draw = &mut Stream::new(case, Purpose::Sizes, 99);
     let config = Config { reliability, ..draw_config(draw, case) };
     let faults = draw_faults(draw);
-    let kind = SCHEDULERS[(case / 3) as usize % 4];
-    let mut net: Net<C> = Net::new(config, controller, kind, &PLAIN).seeded(case, faults);
-    net.clocks[1] = LocalClock { offset_ps: draw.below(20_000_000) as i64 - 10_000_000 };
-    let mut flows: Vec<FlowSpec> = (0..1 + draw.below(8) as u32).map(|id| draw_flow(draw, id)).collect();
-    flows.iter_mut().for_each(|flow| flow.weights = weights(draw));
-    flows.iter().for_each(|&spec| net.open(spec));
-    let mut limit = Time::ZERO;
-    while !net.run(limit) {
-        limit += Span::from_us(200);
-        assert!(limit < Time(60_000_000_000_000), "case {case} does not end: {config:?} {faults:?}");
-        let live = flows.iter().filter_map(|f| net.hosts[f.src.index()].controller(f.id));
-        live.for_each(|c| {
-            let yields = matches!(c.gate(), SendPermission::Probe(_));
-            assert!(c.window() >= 1_460 || yields, "case {case}: window {}", c.window());
-            check(c);
-        });
+    Storm { case, config, faults }.run(controller, draw, weights, check)
+}
+
+/// A random mixture of flows and faults.
+struct Storm {
+    case: u64,
+    config: Config,
+    faults: Faults,
+}
+
+impl Storm {
+    /// Runs the mixture, whose flows and their weights are drawn from `draw`.
+    fn run<C: CongestionControl<Telemetry = ()>>(
+        self,
+        controller: C::Config,
+        draw: &mut Stream,
+        weights: impl Fn(&mut Stream) -> Weights,
+        check: impl Fn(&C),
+    ) -> Net<C> {
+        let Self { case, config, faults } = self;
+        let kind = SCHEDULERS[(case / 3) as usize % 4];
+        let mut net: Net<C> = Net::new(config, controller, kind, &PLAIN).seeded(case, faults);
+        net.clocks[1] = LocalClock { offset_ps: draw.below(20_000_000) as i64 - 10_000_000 };
+        let mut flows: Vec<FlowSpec> = (0..1 + draw.below(8) as u32).map(|id| draw_flow(draw, id)).collect();
+        flows.iter_mut().for_each(|flow| flow.weights = weights(draw));
+        flows.iter().for_each(|&spec| net.open(spec));
+        let mut limit = Time::ZERO;
+        while !net.run(limit) {
+            limit += Span::from_us(200);
+            assert!(limit < Time(60_000_000_000_000), "case {case} does not end: {config:?} {faults:?}");
+            let live = flows.iter().filter_map(|f| net.hosts[f.src.index()].controller(f.id));
+            live.for_each(|c| {
+                let yields = matches!(c.gate(), SendPermission::Probe(_));
+                assert!(c.window() >= 1_460 || yields, "case {case}: window {}", c.window());
+                check(c);
+            });
+        }
+        assert_all_done(&net, &flows, case);
+        net
     }
-    assert_all_done(&net, &flows, case);
-    net
 }
 
 fn assert_all_done<C: CongestionControl<Telemetry = ()>>(net: &Net<C>, flows: &[FlowSpec], case: u64) {

@@ -39,7 +39,9 @@ fn garbage(draw: &mut Stream) -> Packet<Segment> {
 fn garbage_never_panics_and_time_goes_on() {
     for case in 0..200 {
         let draw = &mut Stream::new(case, Purpose::Loss, 7);
-        let recovery = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][case as usize % 3];
+        let recoveries =
+            [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN, LossRecovery::Trims];
+        let recovery = recoveries[case as usize % 4];
         let config = Config { ack_every: 2, ..unit_config(recovery) };
         let dctcp = dctcp::Config {
             reno: unit_reno(10),

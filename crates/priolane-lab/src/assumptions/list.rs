@@ -38,6 +38,7 @@ pub(super) const TITLES: &[(&str, &str)] = &[
     ("dctcp-floor", "DCTCP's floor"),
     ("lost-retransmission", "Lost retransmissions"),
     ("sack-recovery", "SACK recovery"),
+    ("trims", "Losses by trimmed headers"),
     ("flight-size", "FlightSize"),
     ("slow-start-abc", "Slow start"),
     ("window-limited", "Window growth"),

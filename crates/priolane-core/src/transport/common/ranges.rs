@@ -96,6 +96,21 @@ impl Ranges {
         }
     }
 
+    /// Removes the bytes of `gone`, which may be in any number of intervals.
+    pub(in crate::transport) fn remove(&mut self, gone: Interval) {
+        let Some(CountedRanges { all, bytes }) = self.held.as_deref_mut() else { return };
+        let mut at = all.partition_point(|r| r.end <= gone.start);
+        while let Some(&old) = all.get(at).filter(|r| r.start < gone.end) {
+            all.remove(at);
+            *bytes -= old.overlap(gone);
+            let rest = [(old.start, gone.start), (gone.end, old.end)];
+            for (start, end) in rest.into_iter().filter(|(start, end)| start < end) {
+                all.insert(at, Interval { start, end });
+                at += 1;
+            }
+        }
+    }
+
     /// Removes everything below `to` and calls `fresh` with each part of `from..to` that was missing.
     pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
@@ -244,7 +259,10 @@ mod tests {
                 let start = floor + draw.below(64 - floor);
                 let end = start + 1 + draw.below(64 - start);
                 let mut reported = 0;
-                if draw.chance(0.8) {
+                if draw.chance(0.2) {
+                    ranges.remove(interval(start, end));
+                    set[start as usize..end as usize].fill(false);
+                } else if draw.chance(0.8) {
                     ranges.insert(interval(start, end), |r| reported += r.len());
                     let fresh = (start..end).filter(|&b| !std::mem::replace(&mut set[b as usize], true));
                     assert_eq!(reported, fresh.count() as u64);

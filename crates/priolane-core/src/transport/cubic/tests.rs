@@ -14,6 +14,8 @@ fn ack(now: Time, segments: f64, rtt: Span) -> AckEvent {
     AckEvent {
         now,
         acked: (segments * MSS as f64) as u64,
+        delivered: (segments * MSS as f64) as u64,
+        in_flight: 0,
         una: 0,
         next: u64::MAX,
         marked: false,

@@ -40,6 +40,8 @@ fn after_a_mark(deadline: Option<u64>) -> (f64, f64, f64) {
     flow.on_ack(&AckEvent {
         now: Time(100_000_000),
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una: 300_000,
         next: 340_000,
         marked: true,

@@ -29,6 +29,8 @@ fn answer(at: u64) -> AckEvent {
     AckEvent {
         now: us(at),
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una: 0,
         next: 0,
         marked: false,

@@ -216,6 +216,8 @@ fn marked() -> AckEvent {
     AckEvent {
         now: Time::ZERO,
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una: 0,
         next: 0,
         marked: true,

@@ -36,6 +36,8 @@ fn ack(flow: &mut Hpcc, una: u64, next: u64, hops: &[HopReading]) {
     flow.on_ack(&AckEvent {
         now: Time(1),
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una,
         next,
         marked: false,

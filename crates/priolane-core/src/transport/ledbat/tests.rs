@@ -19,6 +19,8 @@ fn ack(at: u64, delay: i64) -> AckEvent {
     AckEvent {
         now: Time(at * 1_000_000),
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una: MSS,
         next: 10 * MSS,
         marked: false,

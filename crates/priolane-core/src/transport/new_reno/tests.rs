@@ -7,6 +7,8 @@ fn ack(acked: u64, growth: Growth) -> AckEvent {
     AckEvent {
         now: Time::ZERO,
         acked,
+        delivered: acked,
+        in_flight: 0,
         una: 0,
         next: 0,
         marked: false,

@@ -85,6 +85,8 @@ impl Driven {
         self.flow.on_ack(&AckEvent {
             now: Time(at * 1_000_000),
             acked: MSS,
+            delivered: MSS,
+            in_flight: 0,
             una: self.una,
             next: self.next,
             marked: false,

@@ -51,6 +51,8 @@ fn ack(at: u64, delay: u64) -> AckEvent {
     AckEvent {
         now: Time(at * 1_000_000),
         acked: MSS,
+        delivered: MSS,
+        in_flight: 0,
         una: 0,
         next: 0,
         marked: false,

@@ -9,6 +9,7 @@
 //!           NewReno:       lost = the segment at una; each duplicate inflates by one MSS, a partial ACK
 //!                          deflates by the bytes it acknowledges minus one MSS and sends the next hole
 //!           GoBackN:       lost = everything up to `recover`
+//!           Trims:         module `trims`: lost = segments whose trimmed headers arrived
 //! any       RTO:           window 1 MSS, timeout doubled; lost = everything outstanding that is not
 //!                          SACKed ...................................... Timeout (RFC 5681 §3.1, RFC 6298 §5)
 //! Recovery  una ≥ recover .................................................................... Open
@@ -48,6 +49,16 @@ enum Effect {
     Duplicate,
     /// No effect.
     None,
+}
+
+/// The bytes that an ACK reports.
+struct Delivery {
+    /// Acknowledged cumulatively for the first time.
+    acked: u64,
+    /// Reported as arrived for the first time.
+    delivered: u64,
+    /// In the network after the ACK.
+    in_flight: u64,
 }
 
 /// Whether an ACK echoes an ECN mark.
@@ -98,7 +109,8 @@ impl<C: CongestionControl> Sender<C> {
         let growth = self.growth();
         let acked = ack.cumulative - self.una;
         self.acknowledge(ack, config);
-        self.notify_controller(ack, acked, growth);
+        let delivery = Delivery { acked, delivered: acked, in_flight: self.next - self.una };
+        self.notify_controller(ack, &delivery, growth);
     }
 
     /// Processes an ACK. Ignores an ACK for data that was never sent.
@@ -107,20 +119,26 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         let growth = self.growth();
+        let before = self.una + self.sacked.bytes();
         let effect = self.learn(ack, config);
-        self.notify_controller(ack, if let Effect::Advanced(acked) = effect { acked } else { 0 }, growth);
+        let acked = if let Effect::Advanced(acked) = effect { acked } else { 0 };
+        let delivered = self.una + self.sacked.bytes() - before;
+        self.notify_controller(ack, &Delivery { acked, delivered, in_flight: self.pipe() }, growth);
         self.repair(effect, ack.now, config);
         if let State::Recovery(recovery) = &self.state {
             debug_assert!(recovery.counts_right(&self.sacked), "{recovery:?}");
         }
     }
 
-    /// Passes an ACK, which acknowledges `acked` bytes for the first time, to the congestion controller.
+    /// Passes an ACK to the congestion controller.
     #[inline(always)]
-    fn notify_controller(&mut self, ack: &DecodedAck, acked: u64, growth: Growth) {
+    fn notify_controller(&mut self, ack: &DecodedAck, delivery: &Delivery, growth: Growth) {
+        let Delivery { acked, delivered, in_flight } = *delivery;
         self.controller.on_ack(&AckEvent {
             now: ack.now,
             acked,
+            delivered,
+            in_flight,
             una: self.una,
             next: self.next,
             marked: ack.echo == Echoed::Congestion,
@@ -145,7 +163,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Updates the state of acknowledged data from an ACK.
     fn learn(&mut self, ack: &DecodedAck, config: &Config) -> Effect {
         let acked = self.advance(ack, config);
-        let selective = config.recovery == LossRecovery::Sack;
+        let selective = matches!(config.recovery, LossRecovery::Sack | LossRecovery::Trims);
         let fresh = if selective { self.take_sacks(ack) } else { 0 };
         if acked > 0 {
             return Effect::Advanced(acked);
@@ -215,7 +233,7 @@ impl<C: CongestionControl> Sender<C> {
         if let State::Recovery(recovery) = &self.state {
             let kind = recovery.kind;
             if self.una >= recovery.recover {
-                self.end_recovery(kind, config);
+                self.end_recovery(kind, now, config);
             } else if kind == Kind::Fast {
                 self.continue_fast(effect, config);
             }
@@ -225,9 +243,12 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    fn end_recovery(&mut self, kind: Kind, config: &Config) {
-        self.state = State::Open;
+    fn end_recovery(&mut self, kind: Kind, now: Time, config: &Config) {
+        let ended = std::mem::replace(&mut self.state, State::Open);
         self.dup_acks = 0;
+        if let State::Recovery(mut ended) = ended {
+            self.repair_rest(ended.take_trimmed(), now);
+        }
         if kind == Kind::Fast && config.recovery == LossRecovery::NewReno {
             self.controller.on_recovered(self.next - self.una);
         }
@@ -249,7 +270,7 @@ impl<C: CongestionControl> Sender<C> {
             (LossRecovery::NewReno, Effect::Duplicate) => {
                 recovery.inflation = (recovery.inflation + mss).min(flight);
             }
-            (LossRecovery::NewReno, Effect::None) | (LossRecovery::GoBackN, _) => {}
+            (LossRecovery::NewReno, Effect::None) | (LossRecovery::GoBackN | LossRecovery::Trims, _) => {}
         }
     }
 
@@ -280,11 +301,11 @@ impl<C: CongestionControl> Sender<C> {
             LossRecovery::GoBackN if duplicates && self.una >= self.may_recover_at => {
                 self.begin_fast(self.next, now);
             }
-            LossRecovery::NewReno | LossRecovery::GoBackN => {}
+            LossRecovery::NewReno | LossRecovery::GoBackN | LossRecovery::Trims => {}
         }
     }
 
-    fn begin_fast(&mut self, edge: u64, now: Time) {
+    pub(super) fn begin_fast(&mut self, edge: u64, now: Time) {
         self.controller.on_loss(&self.loss(now));
         self.begin(Kind::Fast, edge);
     }

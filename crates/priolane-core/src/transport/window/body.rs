@@ -15,7 +15,7 @@ pub struct Segment<T = ()> {
     pub one_way: u32,
     /// In an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent first
     /// (RFC 2018 §4); (0, 0) is none. In a signal: the bytes that will not be sent, as offsets from the header's. A signal
-    /// with the mark `ECHO` is a CNP, and has none.
+    /// with the mark `ECHO` is a CNP, and has none. In the report of a trimmed segment: (0, 1), the segment's first byte.
     pub sack: [(u32, u32); 2],
     /// Telemetry that switches wrote to the packet; an ACK carries that of the packet it answers.
     pub telemetry: T,

@@ -34,6 +34,10 @@ pub enum LossRecovery {
     /// Retransmits everything after the hole; the receiver keeps no out-of-order data.
     #[word("gbn")]
     GoBackN,
+    /// A segment is lost if its header arrives trimmed, which its receiver reports, or if the timer expires. Reordering
+    /// is no loss, so that packets may be sprayed.
+    #[word("trims")]
+    Trims,
 }
 
 /// Whether lost data is retransmitted.
@@ -72,7 +76,7 @@ pub struct Config {
     #[key(default = Handshake::OneRtt, source = "RFC 9293 §3.5")]
     pub handshake: Handshake,
     /// How losses are detected and repaired.
-    #[key(default = LossRecovery::Sack, source = "RFC 2018, RFC 6675, RFC 6582")]
+    #[key(default = LossRecovery::Sack, source = "RFC 2018, RFC 6675, RFC 6582; docs/assumptions.md#trims")]
     pub recovery: LossRecovery,
     /// Whether lost data is retransmitted; false for UDP-like traffic, not with recovery = gbn.
     #[key(

@@ -14,6 +14,10 @@ pub struct AckEvent {
     pub now: Time,
     /// Payload bytes that this ACK acknowledged cumulatively for the first time; 0 for a duplicate.
     pub acked: u64,
+    /// Payload bytes that this ACK reports as arrived for the first time, cumulatively or selectively.
+    pub delivered: u64,
+    /// Payload bytes in the network after this ACK, as far as the sender knows (RFC 6675 §4, `SetPipe`).
+    pub in_flight: u64,
     /// First byte not yet acknowledged, after this ACK.
     pub una: u64,
     /// First byte not yet sent.
@@ -111,6 +115,19 @@ pub struct LossEvent {
     pub in_flight: u64,
     /// First byte not yet sent: a reduction covers everything before it (RFC 3168 §6.1.2).
     pub next: u64,
+}
+
+/// A segment whose payload a switch cut off, as passed to a controller.
+#[derive(Clone, Copy, Debug)]
+pub struct TrimEvent {
+    /// The time at which the receiver's report was processed.
+    pub now: Time,
+    /// The payload bytes that were cut off.
+    pub bytes: u64,
+    /// Payload bytes in the network before the report, those bytes included.
+    pub in_flight: u64,
+    /// From the transmission of the segment to the processing of the report.
+    pub rtt: Span,
 }
 
 /// A congestion controller: computes the window of one flow from events of the window transport.
@@ -230,6 +247,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// Called when a loss is inferred from ACKs; once per recovery (RFC 5681 §3.2).
     fn on_loss(&mut self, loss: &LossEvent);
+
+    /// Called for each segment whose trimmed header reached the receiver, with `recovery = "trims"`; for the first of a
+    /// recovery after [`Self::on_loss`]. Default: does nothing.
+    fn on_trim(&mut self, trim: &TrimEvent) {
+        let _ = trim;
+    }
 
     /// Called when the retransmission timer expires (RFC 5681 §3.1); `repeat` tells whether it expired before for
     /// the same data.

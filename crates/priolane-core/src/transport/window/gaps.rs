@@ -43,6 +43,11 @@ impl Gaps {
         is_new
     }
 
+    /// Returns true if the byte at `offset` is in a block.
+    pub(super) fn has(&self, offset: u64) -> bool {
+        self.above.holding(offset).is_some()
+    }
+
     /// Returns the end of the highest block; `edge` if there is none.
     pub(super) fn end_above(&self, edge: u64) -> u64 {
         self.above.end_above(edge)

@@ -24,11 +24,13 @@ mod recovery;
 mod rto;
 mod sender;
 mod stream;
+mod trims;
 
 pub use body::Segment;
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
 pub use controller::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Rank, Repeat, SendPermission,
+    TrimEvent,
 };
 pub use endpoint::{Window, WindowEndpoint};
 pub use loss_based::LossBased;

@@ -99,6 +99,34 @@ impl<T: Telemetry> Ack<T> {
     }
 }
 
+/// The block of a report of a trimmed segment: its first byte.
+const FIRST_BYTE: (u32, u32) = (0, 1);
+
+/// Returns the report that the payload at `offset` of a flow from a host was trimmed, without the fields of the
+/// receiving host.
+pub(super) fn report_trimmed<T: Telemetry>(
+    (to, flow): (HostId, FlowId),
+    offset: u64,
+    echo: &Echo<T>,
+) -> Packet<Segment<T>> {
+    let header = Header {
+        flow,
+        dst: to,
+        offset: Offset::new(offset),
+        entropy: echo.entropy,
+        marks: Marks::TRIMMED,
+        kind: Kind::Ack,
+        ..Header::default()
+    };
+    let body = Segment {
+        stamp: echo.stamp,
+        one_way: echo.one_way,
+        sack: [FIRST_BYTE, (0, 0)],
+        ..Segment::default()
+    };
+    Packet { header, body }
+}
+
 /// The delayed ACKs.
 #[derive(Clone, Copy, Debug)]
 enum Pending<T> {
@@ -254,6 +282,13 @@ impl<T: Telemetry> Receiver<T> {
         if self.is_due(&echo, at_once.into(), arrival.now, config) {
             send(&self.ack(echo));
         }
+    }
+
+    /// Returns the reply to a header whose payload was trimmed, which began at `offset`: a report of the loss, or an ACK
+    /// if the payload arrived before.
+    pub(super) fn answer_trimmed(&self, offset: u64, echo: Echo<T>) -> Packet<Segment<T>> {
+        let is_there = offset < self.next || self.gaps.as_ref().is_some_and(|gaps| gaps.has(offset));
+        if is_there { self.ack(echo).packet() } else { report_trimmed((self.src, self.flow), offset, &echo) }
     }
 
     /// Returns the delayed ACK if it is due.

@@ -16,7 +16,7 @@ pub(super) enum State {
 }
 
 /// A recovery in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Recovery {
     /// The recovery ends when everything below this is acknowledged.
     pub(super) recover: u64,
@@ -26,7 +26,9 @@ pub(super) struct Recovery {
     /// Everything missing below this is lost.
     pub(super) edge: u64,
     /// Bytes missing in `rexmit_next..edge`: lost and not retransmitted.
-    pub(super) lost_left: u64,
+    lost_left: u64,
+    /// Segments whose payload was trimmed, and which were not retransmitted since; none of them in `rexmit_next..edge`.
+    trimmed: Ranges,
     /// Bytes that left the network according to duplicate ACKs (RFC 6582 §3.2); 0 with selective ACKs.
     pub(super) inflation: u64,
     /// Timeouts since data was last acknowledged; 0 once it is known whether they were spurious.
@@ -58,6 +60,7 @@ impl Recovery {
             rexmit_next: una,
             edge: una,
             lost_left: 0,
+            trimmed: Ranges::default(),
             inflation: 0,
             expiries: 0,
             resent_at: Time::NEVER,
@@ -82,6 +85,38 @@ impl Recovery {
         if sent_at + Stamp::TICK.times(2) < self.resent_at { expiries } else { 0 }
     }
 
+    /// Returns the bytes that are lost and not retransmitted.
+    #[inline(always)]
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_left + self.trimmed.bytes()
+    }
+
+    /// Returns where the next retransmission begins.
+    pub(super) fn next_hole(&self, sacked: &Ranges) -> u64 {
+        self.trimmed.lowest().map_or_else(|| sacked.next_gap(self.rexmit_next), |first| first.start)
+    }
+
+    /// Records that the payload of `segment` was trimmed. Returns false if the segment was known to be lost.
+    pub(super) fn trim(&mut self, segment: Interval) -> bool {
+        let is_awaited = (self.rexmit_next..self.edge).contains(&segment.start);
+        let is_new = !is_awaited && self.trimmed.holding(segment.start).is_none();
+        if is_new {
+            self.trimmed.insert(segment, |_| ());
+        }
+        is_new
+    }
+
+    /// Takes the segments whose payload was trimmed, which outlast the recovery.
+    pub(super) fn take_trimmed(&mut self) -> Ranges {
+        std::mem::take(&mut self.trimmed)
+    }
+
+    /// Lets retransmissions wait for the window, and begins with the segments `trimmed`.
+    pub(super) fn repair_trimmed(&mut self, trimmed: Ranges) {
+        self.first = First::Sent;
+        self.trimmed = trimmed;
+    }
+
     /// Returns true if the next retransmission ignores the window.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
@@ -98,6 +133,10 @@ impl Recovery {
         self.first = First::Sent;
         self.resent_at = self.resent_at.min(now);
         let Interval { start, end } = sent;
+        if self.trimmed.holding(start).is_some() {
+            self.trimmed.remove(sent);
+            return;
+        }
         self.lost_left -= sacked.missing(Interval { start, end: end.min(self.edge) });
         self.rexmit_next = end;
         self.edge = self.edge.max(end);
@@ -113,6 +152,7 @@ impl Recovery {
     pub(super) fn arrived(&mut self, bytes: Interval) {
         let open = Interval { start: self.rexmit_next, end: self.edge };
         self.lost_left -= bytes.overlap(open);
+        self.trimmed.remove(bytes);
     }
 
     /// Records that everything below `una` is acknowledged.

@@ -345,7 +345,7 @@ impl<C: CongestionControl> Sender<C> {
     #[inline(always)]
     pub(super) fn pipe(&self) -> u64 {
         let gone = match &self.state {
-            State::Recovery(recovery) => recovery.lost_left + recovery.inflation,
+            State::Recovery(recovery) => recovery.lost() + recovery.inflation,
             State::Open | State::Handshake => 0,
         };
         (self.next - self.una).saturating_sub(self.sacked.bytes() + gone)
@@ -379,7 +379,7 @@ impl<C: CongestionControl> Sender<C> {
 
     #[inline(never)]
     fn plan_in_recovery(&self, recovery: &Recovery, config: &Config) -> Option<PlannedSegment> {
-        if recovery.lost_left == 0 {
+        if recovery.lost() == 0 {
             return self.new_data(config).filter(|&plan| self.fits(plan, config));
         }
         let plan = self.hole(recovery, config)?;
@@ -402,7 +402,11 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn hole(&self, recovery: &Recovery, config: &Config) -> Option<PlannedSegment> {
-        let offset = self.sacked.next_gap(recovery.rexmit_next);
+        self.sent_segment(recovery.next_hole(&self.sacked), config)
+    }
+
+    /// Returns the segment at `offset`, all of which was sent before.
+    pub(super) fn sent_segment(&self, offset: u64, config: &Config) -> Option<PlannedSegment> {
         let (_, bytes) = self.flow_at(offset);
         let left = self.next.min(bytes.end).saturating_sub(offset);
         let len = segment_len(offset - bytes.start, config.frame.mss(), left);
@@ -505,7 +509,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Returns the flow that has the byte at `offset`, and its bytes in the stream.
     #[inline]
-    fn flow_at(&self, offset: u64) -> (FlowId, Interval) {
+    pub(super) fn flow_at(&self, offset: u64) -> (FlowId, Interval) {
         let whole = (self.id, Interval { start: 0, end: self.size });
         let Some(stream) = &self.stream else { return whole };
         stream.holding(offset).map_or(whole, |flow| (flow.id, flow.bytes))
@@ -535,6 +539,7 @@ impl<C: CongestionControl> Sender<C> {
                 if let State::Recovery(recovery) = &mut self.state {
                     recovery.sent_again(plan.interval(), now, &self.sacked);
                 }
+                self.watch_first(plan.interval(), now, config);
             }
         }
         if self.next + self.sent.retransmitted >= self.levels.until.get() {

@@ -1,6 +1,7 @@
 //! Warns of transports that take packets for lost because sprayed packets arrive out of order.
 
 use priolane_core::transport::tokens::Paths;
+use priolane_core::transport::window::LossRecovery;
 
 use super::tokens::Tokens;
 use crate::scheme::Scheme;
@@ -23,7 +24,8 @@ pub(super) fn warning(scheme: &Scheme, fabric: &Fabric) -> Option<String> {
 
 /// Returns the setting of a window transport that is too small, and what else the user must know.
 fn of_window(scheme: &Scheme, fabric: &Fabric) -> Option<(String, &'static str)> {
-    let dup_threshold = scheme.transport.window()?.dup_threshold;
+    let window = scheme.transport.window().filter(|window| window.recovery != LossRecovery::Trims)?;
+    let dup_threshold = window.dup_threshold;
     (fabric.routing == Routing::PerPacket && dup_threshold <= STANDARD_DUP_THRESHOLD)
         .then(|| (format!("dup_threshold = {dup_threshold}"), " (simulations of PIAS spray with 1000000)"))
 }

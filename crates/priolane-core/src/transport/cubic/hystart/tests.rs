@@ -18,6 +18,8 @@ fn round(start: &mut SlowStart, number: u64, rtts_ms: &[u64]) -> bool {
         start.is_over(&AckEvent {
             now: Time::ZERO,
             acked: 1,
+            delivered: 1,
+            in_flight: 0,
             una: if is_last { next } else { una + i as u64 + 1 },
             next: if is_last { next + 100 } else { next },
             marked: false,

@@ -34,6 +34,8 @@ fn allowed<C: CongestionControl>(config: &C::Config, first: Path, then: Option<P
         flow_of.on_ack(&AckEvent {
             now,
             acked: MSS,
+            delivered: MSS,
+            in_flight: 0,
             una: n * MSS,
             next: (n + 5) * MSS,
             marked: n % 3 == 0,

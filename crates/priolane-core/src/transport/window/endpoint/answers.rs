@@ -12,6 +12,7 @@ use crate::transport::window::controller::{CongestionControl, ProbeReply};
 use crate::transport::window::recovery::State;
 use crate::transport::window::sender::Sender;
 use crate::transport::window::stream::Acked;
+use crate::transport::window::trims::TrimReport;
 use crate::units::{Span, Time};
 
 impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST> {
@@ -101,6 +102,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     }
 
     fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment<C::Telemetry>>) {
+        if packet.header.marks.has(Marks::TRIMMED) {
+            return self.take_report(slot, now, delays.rtt, &packet.header);
+        }
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
         let mut acked = Acked { cumulative: packet.header.offset.get(), sack: packet.body.sack };
@@ -132,6 +136,23 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
         sender.refresh_pacing(now);
         self.promote(slot);
+        self.refresh(slot);
+        self.flows.arm_sender(slot);
+    }
+
+    /// Handles the report of a trimmed segment.
+    fn take_report(&mut self, slot: u32, now: Time, rtt: Span, header: &Header) {
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        let begin = match &sender.stream {
+            None => 0,
+            Some(stream) => match stream.find(header.flow) {
+                Some(flow) => flow.bytes.start,
+                None => return,
+            },
+        };
+        let offset = begin.saturating_add(header.offset.get());
+        sender.on_trimmed(&TrimReport { now, offset, rtt }, &self.config);
+        sender.refresh_pacing(now);
         self.refresh(slot);
         self.flows.arm_sender(slot);
     }

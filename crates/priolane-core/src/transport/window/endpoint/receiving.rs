@@ -6,15 +6,19 @@ use crate::host::HostScheduler;
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{FlowKey, Incoming, Interval, Stamp};
 use crate::transport::window::body::Segment;
+use crate::transport::window::config::LossRecovery;
 use crate::transport::window::controller::CongestionControl;
 use crate::transport::window::notifications::Notification;
-use crate::transport::window::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
+use crate::transport::window::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver, report_trimmed};
 use crate::units::Time;
 
 impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST> {
     #[inline(never)]
     pub(super) fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
+        if header.marks.has(Marks::TRIMMED) {
+            return self.on_trimmed(cx, meta, packet);
+        }
         let start = header.offset.get();
         let len = match header.kind {
             Kind::Signal => u64::from(packet.body.sack[0].1),
@@ -57,6 +61,37 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             Header { flow, dst: src, entropy, marks: Marks::ECHO, kind: Kind::Signal, ..Header::default() };
         let body = Segment { stamp: packet.body.stamp, ..Segment::default() };
         self.outbox.push_as_data(Packet { header, body }, class);
+    }
+
+    /// Answers a header whose payload a switch cut off. No receiver begins with one: it carries no data.
+    #[cold]
+    fn on_trimmed(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
+        let header = &packet.header;
+        if self.config.recovery != LossRecovery::Trims || header.kind != Kind::Data {
+            return;
+        }
+        let offset = header.offset.get();
+        let echo = Echo {
+            stamp: packet.body.stamp,
+            one_way: Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp),
+            entropy: header.entropy,
+            ce: Ce::Unmarked,
+            telemetry: packet.body.telemetry,
+        };
+        let key = FlowKey::of(header);
+        let answer = match self.flows.incoming(key) {
+            Some(Incoming::Active(slot)) => {
+                let Some(receiver) = self.flows.receivers.get(slot) else { return };
+                receiver.answer_trimmed(offset, echo)
+            }
+            Some(Incoming::Ended(NOT_RECEIVED)) => return self.reject(key),
+            Some(Incoming::Ended(end)) => {
+                let (to, flow) = (header.src, header.flow);
+                Ack { to, flow, cumulative: end.get(), sack: [(0, 0); 2], echo }.packet()
+            }
+            None => report_trimmed((header.src, header.flow), offset, &echo),
+        };
+        self.outbox.push(answer);
     }
 
     /// Tells the driver of a real host that a packet arrived of a flow that is not received.

@@ -140,6 +140,7 @@ struct Faults {
     late: f64,
     twice: f64,
     marked: f64,
+    trimmed: f64,
 }
 
 /// Two hosts, 5 us apart. Flows start at random times in both directions, and some are changed or aborted.
@@ -204,12 +205,16 @@ impl<C: CongestionControl> Pair<C> {
     }
 
     fn travel(&mut self, from: usize, mut packet: Frames<C>) {
-        let Faults { lost, late, twice, marked } = self.faults;
+        let Faults { lost, late, twice, marked, trimmed } = self.faults;
         if self.draw.chance(lost) {
             return;
         }
         if self.draw.chance(marked) && packet.header.marks.has(Marks::ECN_CAPABLE) {
             packet.header.marks = packet.header.marks.with(Marks::CONGESTED);
+        }
+        if trimmed > 0.0 && packet.header.kind == Kind::Data && self.draw.chance(trimmed) {
+            packet.header.payload = 0;
+            packet.header.marks = packet.header.marks.with(Marks::TRIMMED);
         }
         for _ in 0..1 + u64::from(self.draw.chance(twice)) {
             let more = if self.draw.chance(late) { self.draw.below(12_000_000) } else { 0 };
@@ -269,6 +274,7 @@ fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller
         late: some(&mut draw, 0.2),
         twice: some(&mut draw, 0.02),
         marked: some(&mut draw, 0.2),
+        trimmed: if trims(seed) { 0.05 } else { 0.0 },
     };
     let pair = Pair::<C> {
         hosts: [0, 1].map(|id| Twins::new(host(id), config(seed), controller, kind)),
@@ -282,6 +288,11 @@ fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller
     pair.run()
 }
 
+/// Whether switches trim packets in a random trace.
+fn trims(seed: u64) -> bool {
+    seed.is_multiple_of(4)
+}
+
 /// Random parameters of the window transport.
 fn config(seed: u64) -> Config {
     let mut draw = Stream::new(seed, Purpose::Loss, 8);
@@ -289,7 +300,10 @@ fn config(seed: u64) -> Config {
     let pick = |draw: &mut Stream| draw.below(3) as usize;
     Config {
         handshake: [Handshake::None, Handshake::OneRtt, Handshake::Reuse][pick(&mut draw)],
-        recovery: [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][pick(&mut draw)],
+        recovery: match [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][pick(&mut draw)] {
+            _ if trims(seed) => LossRecovery::Trims,
+            recovery => recovery,
+        },
         ack_every: [1, 1, 2][pick(&mut draw)],
         min_rto: Span::from_us(100),
         initial_rto: Span::from_us(200),
