@@ -43,6 +43,7 @@ FROM_NEWRENO = {
     "expresspass": "switch_feature+kernel_module",
     "top": "switch_feature+kernel_module",
     "ndp": "switch_feature+user_stack",
+    "nscc": "switch_marking+switch_feature+user_stack",
     "phost": "switch_queue+user_stack",
     "pfabric": "host_qdisc+switch_feature+user_stack",
 }

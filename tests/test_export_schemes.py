@@ -74,6 +74,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "newreno": {"nft": ONE_CLASS},
     "nos2": {"sonic": BY_PORT, "eos": BY_PORT, "nxos": BY_PORT, "junos": JUNOS_ECN},
     "ns3_dctcp": {"junos": JUNOS_ECN, "nft": ONE_CLASS},
+    "nscc": everywhere(TRIMMING, nft=NOT_ALONE, sysctl=NO_TCP),
     "paccp": {"nft": ONE_CLASS, "sysctl": NO_TCP},
     "paccp_dctcp": {"junos": JUNOS_ECN, "nft": ONE_CLASS, "sysctl": NO_TCP},
     "pfabric": everywhere(PFABRIC, nft=NOT_ALONE, sysctl=NO_TCP),

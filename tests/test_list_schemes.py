@@ -18,6 +18,7 @@ KNOWN = {
     "pias": (8, "distribution", "8 strict priorities"),
     "pfabric": (1, "each flow", "rank"),
     "ndp": (2, "no", "trim packets"),
+    "nscc": (2, "no", "trim packets"),
     "homa": (8, "each flow", "strict"),
     "hpcc": (1, "no", "INT"),
     "physical_swift": (9, "no", "pause 8 classes (PFC)"),

@@ -60,7 +60,9 @@ def test_a_message_arrives_whole_with_its_sender_and_the_receipt_tells() -> None
         assert server.poll() is None
 
 
-@pytest.mark.parametrize("transport", ["swift", "top", "homa", "ndp", "paccp", "prioplus_swift", "cubic", "dcqcn"])
+@pytest.mark.parametrize(
+    "transport", ["swift", "top", "homa", "ndp", "paccp", "prioplus_swift", "cubic", "dcqcn", "nscc"]
+)
 def test_each_family_of_transports_carries_messages_both_ways(transport: str) -> None:
     with pair(transport) as (client, server):
         client.send(server.address, b"a" * 30_000, weights=net.Weights(1_000_000, 2.5))

@@ -394,6 +394,8 @@ Transport = TypedDict(
         "ack_pacing": bool,
         # R_AI, the step of additive increase (DCQCN (SIGCOMM 2015) §4.2).
         "additive": str,
+        # Segments that arrive between two increases, at most T apart (uet-htsim initNsccParams).
+        "adjust_every": int,
         # Additive increase per round trip below the target (Swift (SIGCOMM 2020) Alg. 1).
         "ai": str,
         # Segments by which the window may exceed the data in flight (RFC 6817 §2.5).
@@ -451,6 +453,8 @@ Transport = TypedDict(
         "decrease_gain": float | str | Path,
         # The delay that the controller uses (Swift (SIGCOMM 2020) §3.2).
         "delay": Literal["rtt", "one_way"],
+        # Weight of a sample in the average delay (uet-htsim initNsccParams).
+        "delay_alpha": float | str | Path,
         # Maximum delay that all channels together may add (PrioPlus §4.3.2).
         "delay_budget": Literal["off", "0ps"] | str,
         # Additive increase step (TIMELY (SIGCOMM 2015) §4.3).
@@ -474,11 +478,18 @@ Transport = TypedDict(
         "exceed_limit": int,
         # Lifetime of a token, in packet times, rounded to thousandths (pHost (CoNEXT 2015) §3.1).
         "expiry": Literal["switch", "end_host"] | float | str | Path,
+        # Queueing delay below which a whole window begins fast increase (uet-htsim fast_increase).
+        "fast_below": str,
         # Whether a flow that loses packets below its former maximum aims below its window (fast convergence) (RFC 9438
         # §4.7).
         "fast_convergence": bool,
         # The rule by which a flow's rate follows the loss of its tokens (ExpressPass §3.2).
         "feedback": Literal["paper", "ns2"],
+        # Segments that a round trip of unmarked ACKs above the target adds in the reference network (uet-htsim
+        # initNsccParams).
+        "fi": float | str | Path,
+        # Bytes that fast increase adds per byte that arrived in the reference network (uet-htsim initNsccParams).
+        "fi_scale": float | str | Path,
         # Initial window of a flow; at least one packet is sent (pHost (CoNEXT 2015) §4.1).
         "first_window": str,
         # A: the delay variation that the controller causes, above 0 (PrioPlus §4.3.2, App. D).
@@ -497,6 +508,9 @@ Transport = TypedDict(
         "g": float | str | Path,
         # Window increase in segments per round trip without queueing (RFC 6817 §2.5).
         "gain": float | str | Path,
+        # Part of the excess over the target, relative to the average delay, by which a marked ACK reduces the window
+        # (uet-htsim initNsccParams).
+        "gamma": float | str | Path,
         # The handshake before the first data packet (RFC 9293 §3.5).
         "handshake": Literal["none", "1rtt", "reuse"],
         # Increase of the target per link of the path (Swift (SIGCOMM 2020) §3.5).
@@ -530,11 +544,14 @@ Transport = TypedDict(
         "jitter": float | str | Path,
         # Values for attributes of the class, by name.
         "keys": Mapping[str, Any],
-        "kind": Literal["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "pfabric", "prioplus_swift", "prioplus_ledbat", "timely", "cubic", "dcqcn", "python", "phost", "ndp", "homa", "expresspass", "top"],
+        "kind": Literal["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "pfabric", "prioplus_swift", "prioplus_ledbat", "timely", "cubic", "dcqcn", "nscc", "python", "phost", "ndp", "homa", "expresspass", "top"],
         # The urgency d of a flow whose deadline has passed.
         "late": float | str | Path,
         # T = d + |P| th (+ D), from when a token leaves its NIC (TOP §4.2).
         "lifetime": str,
+        # W_max, the first window and its ceiling, in bandwidth-delay products of the base round trip (uet-htsim
+        # initNscc).
+        "max_bdp": float | str | Path,
         # Ceiling of the window.
         "max_cwnd": str,
         # Maximum decrease, as a fraction of the window.
@@ -549,6 +566,8 @@ Transport = TypedDict(
         "mean": float | str | Path,
         # Floor of the window (Swift (SIGCOMM 2020) §3.4).
         "min_cwnd": str,
+        # Least part of the window that a marked ACK leaves (uet-htsim multiplicative_decrease).
+        "min_factor": float | str | Path,
         # Floor of the rate.
         "min_rate": str,
         # Floor of the retransmission timeout.
@@ -582,6 +601,11 @@ Transport = TypedDict(
         "pull": Literal["fair", "by_class"],
         # Pull rate as a fraction of the link rate, rounded to millionths; csg-htsim: 0.99 (NDP (SIGCOMM 2017) §3.2).
         "pull_rate": float | str | Path,
+        # The window adapts quickly if fewer than W_max / 2^qa_gate bytes arrived in a base round trip and a target
+        # (uet-htsim initNsccParams).
+        "qa_gate": int,
+        # Delay above which the window adapts quickly, in targets (uet-htsim initNsccParams).
+        "qa_threshold": float | str | Path,
         # Growth factor of a window below that of its minimum rate (PACCP §III, Eq. 8).
         "r_cos": float | str | Path,
         # Which packets carry these ranks if they are classes (TOP §3.1).
@@ -629,7 +653,7 @@ Transport = TypedDict(
         # Model of the distribution of flow sizes (TOP §3.2).
         "tail": Literal["heavy", "light"],
         # Base target, without the parts for hops and small windows (Swift (SIGCOMM 2020) §3.5).
-        "target": float | str | Path,
+        "target": Literal["auto", "0ps"] | float | str | Path,
         # What the target is relative to.
         "target_from": Literal["total", "base"],
         # Thresholds between classes, in place of p, tail, mean, a and b (TOP §3.2).

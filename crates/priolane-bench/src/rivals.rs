@@ -10,7 +10,7 @@ use priolane_core::port::{
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
+use priolane_core::transport::{CommonRtt, Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
 use priolane_core::units::{Limit, Span};
 use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
@@ -118,7 +118,7 @@ fn hpcc(window: window::Config) -> Transport {
         eta_step: 0.0,
         max_stage: 5,
         step: Size::Bdp(0.0005),
-        rtt: hpcc::CommonRtt::Longest,
+        rtt: CommonRtt::Longest,
         min_window: Size::Bdp(0.001),
     };
     let window = window::Config { handshake: Handshake::None, ..window };

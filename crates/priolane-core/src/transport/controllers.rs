@@ -74,6 +74,8 @@ controllers! {
     Cubic: super::cubic::Cubic;
     /// DCQCN.
     Dcqcn: super::dcqcn::Dcqcn;
+    /// NSCC.
+    Nscc: super::nscc::Nscc;
 }
 
 impl Controller {

@@ -19,13 +19,13 @@
 //! starts at W = C T. The fields are those of [`crate::telemetry`], in whole numbers. Other decisions:
 //! docs/assumptions.md#hpcc-path, #hpcc-loss, #hpcc-start, #hpcc-rtt, #hpcc-bytes.
 
-use super::ControllerParams;
 use super::delay::Size;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
+use super::{CommonRtt, ControllerParams};
 use crate::endpoint::{BaseDelay, Path};
 use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
-use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
+use crate::keys::Keys;
 use crate::part::Part;
 use crate::quantity::about_span;
 use crate::telemetry::{HopReading, Path as Readings};
@@ -147,53 +147,11 @@ impl Config {
 
 impl ControllerParams for Config {
     fn share_longest_round_trip(&mut self, longest: Span) {
-        if self.rtt == CommonRtt::Longest {
-            self.rtt = CommonRtt::Fixed(longest);
-        }
+        self.rtt.know_longest(longest);
     }
 
     fn cost(&self) -> f64 {
         1.67
-    }
-}
-
-/// T, the round-trip time with which HPCC computes windows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CommonRtt {
-    /// The longest of the empty paths of the network; that of the flow's own path where the network is not known.
-    Longest,
-    /// That of the flow's own empty path.
-    Path,
-    /// A stated time.
-    Fixed(Span),
-}
-
-/// A time, `"path"`, or `"auto"`, which is written as a time of zero.
-impl KeyValue for CommonRtt {
-    const UNIT: &'static str = Span::UNIT;
-
-    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
-        match value {
-            Value::Text("auto") => return Ok(Self::Longest),
-            Value::Text("path") => return Ok(Self::Path),
-            _ => {}
-        }
-        Ok(match Span::read(value, bounds)? {
-            Span::ZERO => Self::Longest,
-            rtt => Self::Fixed(rtt),
-        })
-    }
-
-    fn write(&self) -> WrittenValue {
-        match self {
-            Self::Longest => Span::ZERO.write(),
-            Self::Path => "path".into(),
-            Self::Fixed(rtt) => rtt.write(),
-        }
-    }
-
-    fn schema() -> Schema {
-        Schema::AnyOf(vec![Schema::Words(&[("auto", "auto"), ("path", "path")]), Span::schema()])
     }
 }
 
@@ -225,10 +183,7 @@ pub struct Hpcc {
 
 impl Hpcc {
     fn starting(config: &Config, mss: u64, path: &Path) -> Self {
-        let rtt = match config.rtt {
-            CommonRtt::Fixed(rtt) => rtt,
-            CommonRtt::Longest | CommonRtt::Path => path.longest_round_trip(),
-        };
+        let rtt = config.rtt.of(path);
         // W_AI and the floor are shares of the window that fills a path of T.
         let path =
             &Path { data: BaseDelay { round_trip: rtt, ..path.data }, send_jitter: Span::ZERO, ..*path };

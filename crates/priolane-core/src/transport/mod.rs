@@ -5,6 +5,7 @@
 
 mod coexist;
 mod common;
+mod common_rtt;
 mod controllers;
 pub mod cubic;
 pub mod d2tcp;
@@ -19,6 +20,7 @@ mod machine;
 mod machines;
 pub mod ndp;
 pub mod new_reno;
+pub mod nscc;
 mod on_window;
 pub mod paccp;
 pub mod pfabric;
@@ -34,6 +36,7 @@ pub mod window;
 
 pub use coexist::{CoexistenceError, Coexists, TransportsByGroup};
 pub use common::Stamp;
+pub use common_rtt::CommonRtt;
 pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};

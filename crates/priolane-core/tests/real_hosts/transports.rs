@@ -13,8 +13,8 @@ use priolane_core::transport::prioplus::{self, Channel, ChannelTable, PrioPlus, 
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
-    Machine, cubic, d2tcp, dcqcn, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
-    timely,
+    Machine, cubic, d2tcp, dcqcn, dctcp, homa, hpcc, ledbat, ndp, new_reno, nscc, paccp, pfabric, phost,
+    swift, timely,
 };
 use priolane_core::units::Span;
 use priolane_core::wire::{Codec, IpVersion, WireBody};
@@ -90,6 +90,7 @@ fn with_windows(trial: &impl Trial) {
     window::<timely::Timely>(trial, "timely", timely::Config::default());
     window::<cubic::Cubic>(trial, "cubic", cubic::Config::default());
     window::<dcqcn::Dcqcn>(trial, "dcqcn", dcqcn::Config::default());
+    window::<nscc::Nscc>(trial, "nscc", nscc::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
     let lane = |target: u64, limit: Option<u64>, start| Channel {
         target: Span::from_us(target),

@@ -13,6 +13,7 @@ use priolane_core::transport::cubic::{self, Cubic};
 use priolane_core::transport::dcqcn::{self, Dcqcn};
 use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::{self, NewReno};
+use priolane_core::transport::nscc::Nscc;
 use priolane_core::transport::paccp::{self, Avoidance, Paccp, RttOf};
 use priolane_core::transport::window::{
     Config, CongestionControl, Handshake, LossRecovery, Reliability, SendPermission,
@@ -223,6 +224,22 @@ fn cubic_delivers_everything_once() {
         retransmits += net.completed().iter().map(|report| report.retransmits).sum::<u32>();
     }
     assert!(retransmits > 1_000, "{retransmits}");
+}
+
+/// Windows of marks, delays and trimmed headers, some of which are lost.
+#[test]
+fn nscc_delivers_everything_once() {
+    let mut repaired = (0, 0);
+    for case in 0..rounds(360, 3_600) {
+        let net = trimmed_storm::<Nscc>(case, with_defaults(&[]), |flow| {
+            assert!(flow.window() <= 18_750, "1.5 x 10 Gbps x 10 us, {}", flow.window());
+        });
+        for report in net.completed() {
+            repaired.0 += u32::from(report.retransmits > 0 && report.timeouts == 0);
+            repaired.1 += u32::from(report.retransmits > 0 && report.timeouts > 0);
+        }
+    }
+    assert!(repaired.0 > 100 && repaired.1 > 100, "{repaired:?}");
 }
 
 /// Marks of up to all packets take rates down to their floor, from which timers and bytes raise them.

@@ -63,6 +63,7 @@ pub(super) const TITLES: &[(&str, &str)] = &[
     ("dcqcn", "DCQCN"),
     ("dcqcn-cnps", "DCQCN's CNPs"),
     ("dcqcn-values", "DCQCN's values"),
+    ("nscc", "NSCC"),
     ("pfabric-repair", "pFabric's repair"),
     ("pfabric-probe", "pFabric's probes"),
     ("receiver-driven", "Receiver-driven transports"),

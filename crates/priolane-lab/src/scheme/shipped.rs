@@ -31,6 +31,7 @@ shipped!(
     "hpcc",
     "timely",
     "dcqcn",
+    "nscc",
     "pfabric",
     "phost",
     "ndp",

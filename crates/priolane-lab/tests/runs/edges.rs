@@ -411,6 +411,35 @@ fn tokens_that_take_sprayed_packets_for_lost_are_warned_of_up_to_three_packets()
 }
 
 #[test]
+fn window_transports_are_warned_of_spraying_unless_trimmed_headers_name_their_losses() {
+    for (scheme, warned) in [("dctcp", true), ("nscc", false)] {
+        let text = GOOD.replace("[\"dctcp\"]", &format!("[{scheme:?}]"));
+        let found = planned(&text.replace("[[group]]", "paths = \"spray\"\n[[group]]")).unwrap().warnings;
+        let of_order = found.iter().filter(|warning| warning.contains("sprayed and reordered")).count();
+        assert_eq!(of_order, usize::from(warned), "{scheme}: {found:?}");
+    }
+}
+
+#[test]
+fn nscc_is_warned_of_windows_and_targets_without_use_and_refuses_other_ways_of_recovery() {
+    let with = |key: &str| {
+        let text = GOOD.replace("[\"dctcp\"]", "[\"nscc\"]");
+        planned(&text.replace("[[group]]", &format!("[scheme.nscc]\ntransport.{key}\n[[group]]")))
+    };
+    let warned = |key: &str, words: &str| {
+        let found = with(key).unwrap().warnings;
+        found.iter().any(|warning| warning.contains(words))
+    };
+    for (key, words) in
+        [("rtt = \"100ns\"", "windows end at 1.5 T"), ("target = \"1ms\"", "only trimmed packets")]
+    {
+        assert!(warned(key, words) && !warned("eta = 0.15", words), "{key}");
+    }
+    let error = with("recovery = \"sack\"").unwrap_err().to_string();
+    assert!(error.contains("recovery = \"trims\""), "{error}");
+}
+
+#[test]
 fn one_endless_flow_among_finite_ones_hides_what_flows_require() {
     let with = |size: &str| {
         let flows = format!(

@@ -15,12 +15,12 @@ use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
 use priolane_core::port::{
-    AifoSpec, AveragedSpec, Buffer, DisciplineSpec, PFabricSpec, QueueWeights, Ramp, Scope, SortBy,
-    StrictFirstSpec,
+    AifoSpec, AveragedSpec, Buffer, DisciplineSpec, Overflow, PFabricSpec, QueueWeights, Ramp, Scope, SortBy,
+    StrictFirstSpec, TrimmingSpec,
 };
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
-use priolane_core::transport::window::{self, Handshake, Reliability};
+use priolane_core::transport::window::{self, Handshake, LossRecovery, Reliability};
 use priolane_core::transport::{Controller, Transport, cubic, dcqcn, timely};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_rounds::rounds;
@@ -296,6 +296,40 @@ fn both_engines_leave_the_same_under_cubic_and_dcqcn_on_ports_that_mark_by_chanc
         marks += window.ports.iter().map(|port| port.marked).sum::<u64>();
     }
     assert!(ran > 30 && marks > 500, "{ran} {marks}");
+}
+
+/// The random experiments on the window machine, on ports that trim; links lose packets.
+#[test]
+fn both_engines_leave_the_same_where_trimmed_headers_name_the_losses() {
+    let mut found = (0, 0, 0);
+    for seed in 0..rounds(60, 1_000) {
+        let mut scenario = random(seed);
+        let Transport::Window { controller, window, .. } = &mut scenario.transport else { continue };
+        window.recovery = LossRecovery::Trims;
+        if !seed.is_multiple_of(3) {
+            *controller = Controller::Nscc(with_defaults(&[]));
+        }
+        scenario.switch.lossless = None;
+        let ramp = Some(Ramp { full: Limit::Packets(6), most: 800_000 });
+        scenario.ports.iter_mut().for_each(|port| {
+            port.discipline = DisciplineSpec::Trimming(TrimmingSpec {
+                headers: Limit::Packets(9),
+                overflow: Overflow::Drop,
+            });
+            let limit = Limit::Packets(7);
+            port.buffer = Buffer { limit, mark_above: Limit::Packets(2), ramp, ..Buffer::UNLIMITED };
+        });
+        if seed.is_multiple_of(2) {
+            scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
+        }
+        let window = outcome(&scenario, drive(Engine::Window));
+        assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
+        assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
+        found.0 += 1;
+        found.1 += window.ports.iter().map(|port| port.trimmed).sum::<u64>();
+        found.2 += window.flows.iter().map(|flow| u64::from(flow.retransmits)).sum::<u64>();
+    }
+    assert!(found.0 > 30 && found.1 > 500 && found.2 > 500, "{found:?}");
 }
 
 #[test]

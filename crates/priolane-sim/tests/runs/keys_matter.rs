@@ -163,6 +163,7 @@ fn port_for(kind: &str) -> InMemory {
         "expresspass" | "top" => table("tokens"),
         "ndp" => table("trimming").with("buffer", shared("8pkt")),
         "pfabric" => table("pfabric"),
+        "nscc" => table("trimming").with("buffer", shared("12pkt")).with("ecn", marking("port")),
         _ => table("strict").with("queues", 4.into()),
     }
 }
@@ -195,7 +196,7 @@ fn with_transport(kind: &str, table: InMemory) -> Result<ScenarioSpec, String> {
             Paths::Drill => PathChoice::Sprayed(Spray::Drill),
         };
     }
-    if !matches!(arena.transport, Transport::Window { .. }) || kind == "pfabric" {
+    if !matches!(arena.transport, Transport::Window { .. }) || ["pfabric", "nscc"].contains(&kind) {
         let (port, _) = port(port_for(kind)).expect("the port is valid");
         arena.ports.iter_mut().for_each(|p| *p = port.clone());
     }
@@ -285,6 +286,7 @@ fn stated_transport(name: &str) -> InMemory {
         "pfabric" => ["min_rto", "initial_rto", "max_rto"]
             .into_iter()
             .fold(kind, |table, key| table.with(key, "45us".into())),
+        "nscc" => kind.with("min_rto", "1ms".into()).with("recovery", "trims".into()),
         _ => kind.with("min_rto", "1ms".into()),
     }
 }
@@ -339,6 +341,11 @@ fn settings_of_transport(name: &str) -> Vec<(&'static str, f64, InMemory)> {
                 ]);
             }
             settings
+        }
+        "nscc" => {
+            // Packets wait for more than the target before a port marks, and the average follows at once.
+            let short = base.with("target", "1us".into()).with("delay_alpha", WrittenValue::Float(0.5));
+            vec![("delays", 0.004, short.with("qa_gate", 30.into()))]
         }
         "timely" => vec![("gradients", 0.004, base.with("t_low", "5us".into()))],
         "homa" => {

@@ -24,6 +24,8 @@ mod networks;
 mod nic_ports;
 mod notices;
 mod ns3_unit;
+mod nscc;
+mod nscc_uet_htsim;
 mod paccp;
 mod pfabric;
 mod phost;

@@ -23,7 +23,8 @@ use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Channel, ChannelTable, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{
-    Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
+    CommonRtt, Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost,
+    swift,
 };
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::dependencies::{FlowDependency, Predecessor};
@@ -121,7 +122,7 @@ pub const HPCC: hpcc::Config = hpcc::Config {
     eta_step: 0.0,
     max_stage: 5,
     step: Size::Bdp(0.0005),
-    rtt: hpcc::CommonRtt::Longest,
+    rtt: CommonRtt::Longest,
     min_window: Size::Bdp(0.001),
 };
 

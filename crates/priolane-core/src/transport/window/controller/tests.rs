@@ -5,7 +5,7 @@ use crate::endpoint::BaseDelay;
 use crate::ids::{FlowId, HostId};
 use crate::rng::Purpose;
 use crate::transport::window::Growth;
-use crate::transport::{dcqcn, hpcc, ledbat, pfabric, swift, timely};
+use crate::transport::{dcqcn, hpcc, ledbat, nscc, pfabric, swift, timely};
 use crate::units::Rate;
 
 const MSS: u64 = 1_000;
@@ -67,4 +67,5 @@ fn controllers_follow_their_path() {
     let of_path = ledbat::Config { base: ledbat::Base::Path, ..ledbat::Config::default() };
     follows::<ledbat::Ledbat>("ledbat", &of_path);
     follows::<dcqcn::Dcqcn>("dcqcn", &dcqcn::Config::default());
+    follows::<nscc::Nscc>("nscc", &nscc::Config::default());
 }
