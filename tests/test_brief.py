@@ -296,7 +296,16 @@ def test_a_panel_is_a_table_of_its_series(tmp_path: Path) -> None:
 
 def found(**more: Any) -> Mapping[str, Any]:
     """The findings of `check` on an experiment of one scheme."""
-    base = {"runs": 1, "schemes": 1, "points": 1, "seeds": 1, "packet_hops": 12345.0, "seconds": 3.0, "bytes": 2e6}
+    base = {
+        "runs": 1,
+        "alone": 0,
+        "schemes": 1,
+        "points": 1,
+        "seeds": 1,
+        "packet_hops": 12345.0,
+        "seconds": 3.0,
+        "bytes": 2e6,
+    }
     return {**base, "command_seconds": 2.0, "loads": [], **more}
 
 

@@ -36,7 +36,7 @@ def test_check_tells_what_runs_take_with_their_tables(file: Path) -> None:
 
 @pytest.mark.usefixtures("core", "fixed")
 def test_a_command_waits_for_its_runs_in_turn_and_for_its_page() -> None:
-    found = {"seconds": 100.0, "runs": 16, "merged": {"panel": [{}, {}, {}]}}
+    found = {"seconds": 100.0, "runs": 16, "alone": 0, "merged": {"panel": [{}, {}, {}]}}
     alone, both = (prediction.from_check(found, processes) for processes in (1, 2))
     page_s = (LOAD + PAGE + 3 * PANEL) * 0.02
     assert alone.cpu_s == alone.wait_s == pytest.approx(100 + page_s + START * 0.02)

@@ -47,7 +47,7 @@ class FakePlan:
         self.core, self.path = core, path
 
     def to_json(self) -> str:
-        plan = {"source": str(self.path), "title": "made by hand", "readings": [], "warnings": []}
+        plan = {"source": str(self.path), "title": "made by hand", "readings": [], "warnings": [], "alone": []}
         return json.dumps({**plan, "runs": self.core.runs()})
 
     def costs(self) -> list[float]:
@@ -122,6 +122,7 @@ class FakeCore:
                 "schemes": 4,
                 "seeds": 2,
                 "runs": 16,
+                "alone": 0,
                 "packet_hops": 1.5e8,
                 "seconds": 90.0,
                 "bytes": self.check_bytes,

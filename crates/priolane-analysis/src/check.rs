@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use priolane_core::units::Span;
 use priolane_lab::experiment::{Arrivals, Experiment, Timing};
 use priolane_lab::interrupt::Interrupt;
-use priolane_lab::plan::{self, Definition, Options, Plan, Points, Warnings};
+use priolane_lab::plan::{self, Definition, Options, Plan, Points, Run, Warnings};
 use priolane_source::InputError;
 use priolane_workload::InitialState;
 use serde::Serialize;
@@ -41,8 +41,10 @@ pub struct Check {
     pub schemes: usize,
     /// Number of seeds per point.
     pub seeds: usize,
-    /// Total number of runs.
+    /// Total number of runs of the grid.
     pub runs: u64,
+    /// Number of runs beside them in which only some groups send, for metrics that compare with these.
+    pub alone: u64,
     /// Flows of all runs, extrapolated from the flow lists of the first seed.
     pub flows: u64,
     /// Packets transmitted on links in all runs, including ACKs, excluding retransmissions.
@@ -76,14 +78,15 @@ pub fn check(experiment: &Definition, options: &Options) -> Result<Check, InputE
     Ok(check)
 }
 
-/// Returns the predicted instructions of each run of `plan`, in plan order, for comparing the cost of runs. Generates a
-/// sample of the flows of each point.
+/// Returns the predicted instructions of each run of `plan`, in plan order and then of those of groups alone, for
+/// comparing the cost of runs. Generates a sample of the flows of each point.
 ///
 /// # Errors
 /// As for [`check`].
 pub fn costs(plan: &Plan, interrupt: &Interrupt) -> Result<Vec<f64>, InputError> {
     let mut costs = Vec::with_capacity(plan.runs.len());
-    for runs in plan.runs.chunk_by(|a, b| Arc::ptr_eq(&a.experiment, &b.experiment)) {
+    let is_of_one = |a: &Run, b: &Run| Arc::ptr_eq(&a.experiment, &b.experiment);
+    for runs in [&plan.runs, &plan.alone.runs].into_iter().flat_map(|runs| runs.chunk_by(is_of_one)) {
         let (first, experiment) = (&runs[0], &runs[0].experiment);
         interrupt.check(experiment.sources.experiment())?;
         let part = RunPrefix::of(experiment, first.flows, GLANCE);
@@ -130,6 +133,7 @@ fn of_points(
         schemes: experiment.schemes.len(),
         seeds: experiment.seeds.len(),
         runs: points.runs(),
+        alone: 0,
         flows: 0,
         packet_hops: 0,
         ns_per_hop: 0.0,
@@ -157,9 +161,27 @@ fn of_points(
         check.loads.extend(loads::offered(&part.experiment, point, &built));
         warnings.extend(built.warnings);
     }
+    for run in points.alone(interrupt)? {
+        check.alone += 1;
+        add_alone(&mut check, &run, (pace, sample))?;
+    }
     check.ns_per_hop = check.seconds * 1e9 / check.packet_hops.max(1) as f64;
     check.warnings = warnings.in_order;
     Ok(check)
+}
+
+/// Adds the cost of a run of groups alone.
+fn add_alone(check: &mut Check, run: &Run, (pace, sample): (f64, u64)) -> Result<(), InputError> {
+    let part = RunPrefix::of(&run.experiment, run.flows, sample);
+    let built = plan::build_at(&part.experiment, &run.scheme, run.seed)?;
+    check.flows += (built.scenario.flows.len() as f64 * part.times) as u64;
+    let forecast = Forecast::of(&built.scenario, part.times);
+    let Some(transport) = plan::transport(&run.experiment, &run.scheme) else { return Ok(()) };
+    let predicted = forecast.under(&transport);
+    check.packet_hops += predicted.packet_hops;
+    check.seconds += predicted.instructions / pace;
+    check.bytes = check.bytes.max(predicted.bytes);
+    Ok(())
 }
 
 /// The first part of a long run, or all of a short one.

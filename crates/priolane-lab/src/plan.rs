@@ -3,6 +3,8 @@
 mod actual_run;
 mod adaptation;
 mod admission;
+mod all_runs;
+mod alone;
 mod build;
 mod check;
 mod classes;
@@ -48,7 +50,7 @@ pub use offers::GroupOffer;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
-pub use run::{Plan, Run};
+pub use run::{AloneRuns, Plan, Run};
 pub use steady::SteadyNeeds;
 pub use tier::Tier;
 pub(crate) use traffic::may_start_warm;

@@ -33,12 +33,12 @@ impl From<lab::Plan> for Plan {
 
 #[pymethods]
 impl Plan {
-    /// Returns ids, schemes, sweep points and seeds of the runs, and warnings.
+    /// Returns ids, schemes, sweep points and seeds of the runs and of those of groups alone, and warnings.
     fn to_json(&self) -> PyResult<String> {
         response(&plan_to_json(&self.0))
     }
 
-    /// Returns the predicted cost of each run relative to the others, in plan order.
+    /// Returns the predicted cost of each run relative to the others, in plan order and then of those of groups alone.
     fn costs(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
         let signals = Signals::default();
         let interrupt = signals.interrupt();
@@ -66,7 +66,7 @@ impl Plan {
 
     /// Returns the texts of the files that the runs read, by SHA-256.
     fn texts(&self) -> BTreeMap<String, String> {
-        let files = self.0.runs.iter().flat_map(unit::files);
+        let files = self.0.all_runs().flat_map(unit::files);
         let mut texts = BTreeMap::new();
         for (_, digest, text) in files {
             texts.entry(digest).or_insert_with(|| text.to_string());
@@ -120,14 +120,14 @@ impl Plan {
         let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
         let out_dir = utf8(out_dir)?;
         let store = Store::open(&out_dir).map_err(|error| failed(error.into(), "the grid"))?;
-        let place = self.0.runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
+        let place = self.0.all_runs().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
         Ok(Grid { plan: self.0.clone(), place, store, settings, others })
     }
 }
 
 impl Plan {
     fn planned(&self, run_id: &str) -> PyResult<&Run> {
-        let run = self.0.runs.iter().find(|run| run.id == run_id);
+        let run = self.0.all_runs().find(|run| run.id == run_id);
         run.ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))
     }
 }
@@ -136,7 +136,7 @@ impl Plan {
 #[pyclass(frozen)]
 pub(crate) struct Grid {
     plan: Arc<lab::Plan>,
-    /// Index in the plan by run id.
+    /// Index by run id among the runs of the plan and, after these, those of groups alone.
     place: HashMap<String, usize>,
     store: Store,
     settings: Settings,
@@ -228,7 +228,7 @@ impl Grid {
     fn planned(&self, run_id: &str) -> PyResult<&Run> {
         let place = self.place.get(run_id);
         place
-            .map(|&place| &self.plan.runs[place])
+            .and_then(|&place| self.plan.run_at(place))
             .ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use priolane_lab::execute::{FinishedRun, Settings};
 use priolane_lab::experiment::Seeds;
-use priolane_lab::plan::{Options, Plan, Size};
+use priolane_lab::plan::{Options, Plan, Run, Size};
 use priolane_lab::verdict::{Look, Looks};
 use priolane_results::store::Store;
 use priolane_sim::Threads;
@@ -130,16 +130,13 @@ impl SettingsRequest {
     }
 }
 
-/// Converts a plan to JSON for Python: ids, sweep points, seeds and warnings.
+/// Converts a plan to JSON for Python: ids, sweep points and seeds of runs, and warnings.
 pub(crate) fn plan_to_json(plan: &Plan) -> Value {
-    let runs: Vec<Value> = plan
-        .runs
-        .iter()
-        .map(|run| {
-            let point: Map<String, Value> = run.point.iter().cloned().collect();
-            json!({ "id": run.id, "scheme": run.scheme, "point": point, "seed": run.seed })
-        })
-        .collect();
+    let line = |run: &Run| {
+        let point: Map<String, Value> = run.point.iter().cloned().collect();
+        json!({ "id": run.id, "scheme": run.scheme, "point": point, "seed": run.seed })
+    };
+    let [runs, alone] = [&plan.runs, &plan.alone.runs].map(|runs| runs.iter().map(line).collect::<Vec<_>>());
     let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
     // Lossless: planning rejects paths that are not UTF-8.
     json!({
@@ -148,6 +145,7 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
         "readings": plan.readings,
         "warnings": plan.warnings,
         "runs": runs,
+        "alone": alone,
     })
 }
 

@@ -7,9 +7,12 @@
 //! straggle        end of the last rank - median end of the ranks; a rank is a host of the job
 //! computing       mean over ranks of the part of the job time in which a step of the rank runs
 //! bus bandwidth   mean over coflows of bytes / (senders x time): that of NCCL for ring and halving-doubling
+//! iteration       a coflow of a group, from the end of the one before (see [`IterationRecord`])
 //! ```
 //!
 //! A group is a job if its dependencies state no end by which flows start or never do, as those of closed loops do.
+
+mod iterations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +22,9 @@ use priolane_sim::dependencies::{Predecessor, Work, in_order};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
+
+use iterations::GroupTimes;
+pub use iterations::IterationRecord;
 
 /// The times of a job. Values are null if a flow of it did not end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +43,9 @@ pub struct JobRecord {
     pub computing: Option<f64>,
     /// Mean bus bandwidth of coflows, in bits per second; null without coflows.
     pub bus_bandwidth_bps: Option<f64>,
+    /// Its iterations; null without coflows.
+    #[serde(default)]
+    pub iterations: Option<IterationRecord>,
 }
 
 /// Begin and end of each flow and step; `None` if it has not ended.
@@ -113,6 +122,7 @@ impl<'a> Jobs<'a> {
         ends.sort_unstable();
         let median = ends.get((ends.len().max(1) - 1) / 2).copied().flatten();
         let last = ends.last().copied().flatten().filter(|_| time_s.is_some());
+        let coflows = self.coflows(&is_own);
         let computing = ranks.values_mut().map(Rank::computing).sum::<f64>() / ranks.len().max(1) as f64;
         Some(JobRecord {
             ranks: ranks.len() as u32,
@@ -121,7 +131,8 @@ impl<'a> Jobs<'a> {
             slowdown: time_s.zip(alone).filter(|&(_, alone)| alone > 0.0).map(|(time, alone)| time / alone),
             straggle_s: last.zip(median).map(|(last, median)| last.since(median).as_secs_f64()),
             computing: time_s.filter(|&time| time > 0.0).map(|time| computing / time),
-            bus_bandwidth_bps: self.bus_bandwidth(&is_own),
+            bus_bandwidth_bps: bus_bandwidth(&coflows),
+            iterations: self.iterations(&coflows),
         })
     }
 
@@ -139,7 +150,7 @@ impl<'a> Jobs<'a> {
         Some(last.since(first))
     }
 
-    fn bus_bandwidth(&self, is_own: &impl Fn(u16) -> bool) -> Option<f64> {
+    fn coflows(&self, is_own: &impl Fn(u16) -> bool) -> BTreeMap<(u16, CoflowId), CoflowOfJob> {
         let mut coflows: BTreeMap<(u16, CoflowId), CoflowOfJob> = BTreeMap::new();
         for flow in self.planned.flows.iter().filter(|flow| is_own(flow.group)) {
             let Some(coflow) = flow.coflow else { continue };
@@ -150,13 +161,35 @@ impl<'a> Jobs<'a> {
             all.senders.insert(flow.src);
             all.played = all.played.zip(played).map(|(all, own)| [all[0].min(own[0]), all[1].max(own[1])]);
         }
-        let mut sum = 0.0;
-        for CoflowOfJob { bytes, senders, played } in coflows.values() {
-            let [start, end] = (*played)?;
-            sum += *bytes as f64 * 8.0 / (senders.len() as f64 * end.since(start).as_secs_f64());
-        }
-        (!coflows.is_empty()).then(|| sum / coflows.len() as f64)
+        coflows
     }
+
+    /// Returns the iterations of the groups of `coflows`; `None` if a coflow has not ended.
+    fn iterations(&self, coflows: &BTreeMap<(u16, CoflowId), CoflowOfJob>) -> Option<IterationRecord> {
+        let mut groups: BTreeMap<u16, GroupTimes> = BTreeMap::new();
+        for (&(group, _), coflow) in coflows {
+            let [start, end] = coflow.played?;
+            groups.entry(group).or_insert_with(|| GroupTimes { start, ends: Vec::new() }).ends.push(end);
+        }
+        let of_flows = self.planned.flows.iter().map(|flow| (flow.group, self.actual.flows[flow.id.index()]));
+        let of_steps =
+            self.planned.steps.iter().zip(&self.actual.steps).map(|(step, &own)| (step.group, own));
+        for (group, played) in of_flows.chain(of_steps) {
+            if let Some((times, [start, _])) = groups.get_mut(&group).zip(played) {
+                times.start = times.start.min(start);
+            }
+        }
+        IterationRecord::of(groups)
+    }
+}
+
+fn bus_bandwidth(coflows: &BTreeMap<(u16, CoflowId), CoflowOfJob>) -> Option<f64> {
+    let mut sum = 0.0;
+    for CoflowOfJob { bytes, senders, played } in coflows.values() {
+        let [start, end] = (*played)?;
+        sum += *bytes as f64 * 8.0 / (senders.len() as f64 * end.since(start).as_secs_f64());
+    }
+    (!coflows.is_empty()).then(|| sum / coflows.len() as f64)
 }
 
 /// A coflow of a job.

@@ -63,7 +63,7 @@ def _show_all(found: dict[str, Any], warnings: Sequence[str], cores: int) -> Non
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}{_MEANINGS.get(key, '')}")
     _show_loads(found["loads"])
-    show.line(f"threads: {_threads(int(found['runs']), cores)}")
+    show.line(f"threads: {_threads(int(found['runs'] + found['alone']), cores)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
 

@@ -66,8 +66,8 @@ class _Tally(Watcher, ABC):
                 return
             self._known.append(grid)
             self._title = self._title or grid.title
-            self._runs += len(grid.runs)
-            self._costs.update((run.id, cost) for run, cost in zip(grid.runs, grid.costs, strict=True))
+            self._runs += len(grid.all_runs)
+            self._costs.update((run.id, cost) for run, cost in zip(grid.all_runs, grid.costs, strict=True))
             self._cost += sum(grid.costs)
             self._look_ahead()
             self._tell()

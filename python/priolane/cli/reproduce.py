@@ -196,7 +196,7 @@ def _title(name: str) -> str:
 def _announcement(planned: Sequence[Figure], how: ReproductionOptions) -> str:
     """The work that is about to be done."""
     plans = [grid.plan for figure in planned for grid in figure.grids]
-    runs = {run.id for each in plans for run in each.runs}
+    runs = {run.id for each in plans for run in each.all_runs}
     jobs = how.settings.jobs
     summary = f"{len(planned)} figures, {len(runs):,} runs"
     if how.settings.on != LOCAL:

@@ -74,7 +74,7 @@ def _run_missing(directory: Path, grid: Plan, options: Options, settings: Settin
     grid = saved(grid, directory)
     write_grid(directory, grid, options)
     settings.on_saved(directory / GRID_FILE)
-    by_id = {planned.id: planned for planned in grid.runs}
+    by_id = {planned.id: planned for planned in grid.all_runs}
     for done in _execute(directory, grid, (options, settings), watch):
         settings.on_saved(directory / done.run_id)
         watch.finished(by_id[done.run_id], done)
@@ -118,14 +118,17 @@ def write_grid(directory: Path, grid: Plan, options: Options, measured: Mapping[
         "source": str(_place(grid.source, directory)),
         "title": grid.title,
         "options": json.loads(options.to_json()),
-        "runs": [
-            {"id": planned.id, "scheme": planned.scheme, "point": dict(planned.point), "seed": planned.seed}
-            for planned in grid.runs
-        ],
+        "runs": [_line(planned) for planned in grid.runs],
         "readings": [asdict(reading) for reading in grid.readings],
         "warnings": list(grid.warnings),
     }
+    if grid.alone and measured is None:
+        note["alone"] = [_line(planned) for planned in grid.alone]
     write_note(directory, note if measured is None else note | {"measured": dict(measured)})
+
+
+def _line(planned: PlannedRun) -> dict[str, Any]:
+    return {"id": planned.id, "scheme": planned.scheme, "point": dict(planned.point), "seed": planned.seed}
 
 
 def _place(source: Path, directory: Path) -> Path:
@@ -140,7 +143,7 @@ def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: 
     if settings.on != LOCAL:
         yield from _execute_remotely(grid, grid.core.open(directory, settings.to_json()), settings, watch)
         return
-    if settings.pool is None and (settings.jobs <= 1 or len(grid.runs) <= 1):
+    if settings.pool is None and (settings.jobs <= 1 or len(grid.all_runs) <= 1):
         yield from _execute_serially(grid, grid.core.open(directory, settings.to_json()), watch)
         return
     shared = worker.Grid(
@@ -186,12 +189,12 @@ def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch:
 
 def _longest_first(grid: Plan) -> list[str]:
     """Ids by the predicted cost of the run, so that no long run is left when all others are done."""
-    by_cost = sorted(zip(grid.costs, grid.runs, strict=True), key=lambda pair: -pair[0])
+    by_cost = sorted(zip(grid.costs, grid.all_runs, strict=True), key=lambda pair: -pair[0])
     return [run.id for _, run in by_cost]
 
 
 def _execute_serially(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.JobResult]:
-    for run in grid.runs:
+    for run in grid.all_runs:
 
         def report(now_s: float, completed: int, opened: int, run_id: str = run.id) -> bool:
             watch.moved(run_id, now_s, completed, opened)

@@ -33,7 +33,7 @@ class NotebookBar(Watcher):
         """Begins at zero of the plan's runs."""
         from IPython.display import display  # noqa: PLC0415 - only in notebooks
 
-        self._title, self._runs = grid.title, len(grid.runs)
+        self._title, self._runs = grid.title, len(grid.all_runs)
         self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]
 
     def moved(self, run_id: str, now_s: float, completed: int, opened: int) -> None:  # noqa: ARG002

@@ -70,7 +70,8 @@ def check(source: Source, options: Options | None = None) -> dict[str, Any]:
     """
     found = experiment.check(source, options)
     measured = calibration()
-    found["seconds"] = measured.ratio * found["seconds"] + found["runs"] * measured.least_s
+    runs = found["runs"] + found["alone"]
+    found["seconds"] = measured.ratio * found["seconds"] + runs * measured.least_s
     found["ns_per_hop"] = found["seconds"] * 1e9 / max(found["packet_hops"], 1)
     return found
 
@@ -80,7 +81,7 @@ def from_check(found: Mapping[str, Any], processes: int) -> Prediction:
     run."""
     piece_s = calibration().piece_s
     panels = _drawn(found["merged"])
-    workers = min(processes, int(found["runs"]))
+    workers = min(processes, int(found["runs"] + found["alone"]))
     start_s = (START + (WORKER * workers if workers > 1 else 0)) * piece_s
     figures_s = (LOAD + PAGE + PANEL * panels) * piece_s
     wait_s = start_s / workers + found["seconds"] / workers + figures_s
@@ -90,7 +91,7 @@ def from_check(found: Mapping[str, Any], processes: int) -> Prediction:
 def from_plans(plans: Sequence[Plan], processes: int) -> Prediction:
     """A command that runs and draws several grids side by side. Runs that grids have in common count once."""
     measured = calibration()
-    costs = {run.id: cost for grid in plans for run, cost in zip(grid.runs, grid.costs, strict=True)}
+    costs = {run.id: cost for grid in plans for run, cost in zip(grid.all_runs, grid.costs, strict=True)}
     runs_s = measured.ratio * sum(costs.values()) / _pace() + len(costs) * measured.least_s
     panels = sum(_panels(grid.source) for grid in plans)
     pieces = LOAD * processes + PAGE * len(plans) + PANEL * panels

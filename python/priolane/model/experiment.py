@@ -114,10 +114,17 @@ class Plan:
     """The same in the compiled module, which carries out its runs."""
     values: Experiment | None = field(default=None, repr=False, compare=False)
     """The experiment if no file has it."""
+    alone: tuple[PlannedRun, ...] = ()
+    """Runs beside the grid in which only some groups send, where a metric compares with these."""
+
+    @property
+    def all_runs(self) -> tuple[PlannedRun, ...]:
+        """The runs to carry out, each once: those of the grid, and those of groups alone."""
+        return self.runs + self.alone
 
     @cached_property
     def costs(self) -> Sequence[float]:
-        """The predicted cost of each run, in instructions, more or less."""
+        """The predicted cost of each of `all_runs`, in instructions, more or less."""
         return self.core.costs()
 
 
@@ -144,8 +151,9 @@ def plan(source: Source, options: Options | None = None) -> Plan:
     experiment = as_experiment(source)
     core = experiment.core.plan((options or Options()).to_json())
     read = json.loads(core.to_json())
-    runs = tuple(
-        PlannedRun(id=run["id"], scheme=run["scheme"], seed=run["seed"], point=run["point"]) for run in read["runs"]
+    runs, alone = (
+        tuple(PlannedRun(id=run["id"], scheme=run["scheme"], seed=run["seed"], point=run["point"]) for run in listed)
+        for listed in (read["runs"], read["alone"])
     )
     return Plan(
         source=Path(read["source"]),
@@ -155,6 +163,7 @@ def plan(source: Source, options: Options | None = None) -> Plan:
         warnings=tuple(read["warnings"]),
         core=core,
         values=experiment if experiment.path is None else None,
+        alone=alone,
     )
 
 

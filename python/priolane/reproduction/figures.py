@@ -202,7 +202,7 @@ class _SharedRuns:
     def __init__(self, base: Path, made: dict[Path, Grid]) -> None:
         """`made` are the grids of this command by their directories, which may be below `base`."""
         self._base = base
-        self._made = {directory: {run.id for run in grid.plan.runs} for directory, grid in made.items()}
+        self._made = {directory: {run.id for run in grid.plan.all_runs} for directory, grid in made.items()}
 
     def of(self, figure: Figure, grid: Grid) -> tuple[Path, ...]:
         """In an order that does not change."""

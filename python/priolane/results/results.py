@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 Table = Literal["summary", "flows", "ports", "series", "coflows", "bills"]
 # The shape of the note of a grid.
 _TEXTS = shapes.many(shapes.text)
+_RUNS = shapes.many(
+    shapes.members({"id": run_id, "scheme": shapes.text, "point": shapes.by_name(shapes.value), "seed": shapes.whole})
+)
 _NOTE = shapes.members(
     {
         "source": shapes.text,
@@ -48,16 +51,13 @@ _NOTE = shapes.members(
                 "size": shapes.text,
             }
         ),
-        "runs": shapes.many(
-            shapes.members(
-                {"id": run_id, "scheme": shapes.text, "point": shapes.by_name(shapes.value), "seed": shapes.whole}
-            )
-        ),
+        "runs": _RUNS,
     },
     {
+        "alone": _RUNS,
         "readings": shapes.many(
             shapes.members({"name": shapes.text, "evidence": shapes.text, "decides": shapes.text, "leads": shapes.flag})
-        )
+        ),
     },
 )
 # Columns of the summary that notebooks show.
@@ -78,10 +78,12 @@ class Results:
     """Runs that are left out since they are damaged: what is wrong with each, by run id."""
     imported: bool = False
     """Whether another simulator made these results (`priolane import fct`)."""
+    alone: tuple[PlannedRun, ...] = ()
+    """Runs beside the grid in which only some groups send, with which metrics compare."""
 
     def missing(self) -> list[PlannedRun]:
-        """The runs of the grid that are not there yet, or are left out."""
-        return [run for run in self.runs if not self._has(run.id)]
+        """The runs of the grid, and of groups alone, that are not there yet or are left out."""
+        return [run for run in self.runs + self.alone if not self._has(run.id)]
 
     def _has(self, run_id: str) -> bool:
         return run_id not in self.damaged and (self.directory / run_id / RUN_FILE).is_file()
@@ -99,7 +101,7 @@ class Results:
         Reads the records, and all tables if asked for.
         """
         damaged = dict(self.damaged)
-        for run in self.runs:
+        for run in self.runs + self.alone:
             if not self._has(run.id):
                 continue
             try:
@@ -267,7 +269,8 @@ class Results:
         return line + table
 
     def _there(self) -> str:
-        return f"{len(self.runs) - len(self.missing())} of {len(self.runs)} runs"
+        count = len(self.runs) + len(self.alone)
+        return f"{count - len(self.missing())} of {count} runs"
 
     def _swept(self) -> set[str]:
         return {key for run in self.runs for key in run.point}
@@ -336,9 +339,9 @@ class Results:
         path = self.directory / REPORT_FILE
         missing = self.missing()
         if missing or not path.is_file():
-            done = len(self.runs) - len(missing)
+            count = len(self.runs) + len(self.alone)
             raise InputError(
-                f"{self.directory}: {done} of {len(self.runs)} runs are there and no report yet; "
+                f"{self.directory}: {count - len(missing)} of {count} runs are there and no report yet; "
                 f"`{self.rerun_command()}` does the rest"
             )
         try:
@@ -421,10 +424,8 @@ def load(directory: str | Path) -> Results:
             source=root / note["source"],
             title=note["title"],
             options=Options.from_json(json.dumps(note["options"])),
-            runs=tuple(
-                PlannedRun(id=run["id"], scheme=run["scheme"], point=run["point"], seed=run["seed"])
-                for run in note["runs"]
-            ),
+            runs=_planned(note["runs"]),
+            alone=_planned(note.get("alone", [])),
             readings=tuple(Reading(**reading) for reading in note.get("readings", [])),
             damaged=damaged,
             imported=note.get("imported") is True,
@@ -437,6 +438,10 @@ def load(directory: str | Path) -> Results:
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a grid note of priolane ({error}); run the experiment again") from error
+
+
+def _planned(lines: Sequence[Mapping[str, Any]]) -> tuple[PlannedRun, ...]:
+    return tuple(PlannedRun(id=run["id"], scheme=run["scheme"], point=run["point"], seed=run["seed"]) for run in lines)
 
 
 def _without_formulas(table: "pa.Table") -> "pa.Table":

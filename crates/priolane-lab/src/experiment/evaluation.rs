@@ -318,7 +318,13 @@ impl Names<'_> {
                 let fix = format!("over = \"all\", or another class, in the class {class}");
                 Err(field.error(format!("{name} needs a class that {class:?} is relative to"), fix))
             }
-            Need::Baseline | Need::Bottleneck | Need::Probabilities | Need::Over => Ok(()),
+            Need::Alone
+                if class == ALL || self.classes.get(class).is_some_and(|own| own.group.is_empty()) =>
+            {
+                let fix = "a class of [metrics] that states `group`, such as job = { group = \"training\" }";
+                Err(field.error(format!("{name} needs a class of groups, which then run alone"), fix))
+            }
+            Need::Baseline | Need::Bottleneck | Need::Probabilities | Need::Over | Need::Alone => Ok(()),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use priolane_results::jobs::{JobRecord, Jobs};
+use priolane_results::record::RunRecord;
 
 use super::SizeClass;
-use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit, gbps};
+use super::metric::{Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps, parts};
 
 const OF_JOBS: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
@@ -52,10 +53,51 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |job| gbps(job.bus_bandwidth_bps)),
         ..OF_JOBS
     },
+    Metric {
+        name: "iteration_time",
+        meaning: "Mean time of the job's iterations, which are its coflows: from the end of the one before to its own end",
+        eval: |c| of(c, |job| job.iterations.map(|all| all.mean_s)),
+        ..SECONDS
+    },
+    Metric {
+        name: "iteration_p99",
+        meaning: "99th percentile of the times of iterations",
+        eval: |c| of(c, |job| job.iterations.map(|all| all.p99_s)),
+        ..SECONDS
+    },
+    Metric {
+        name: "iteration_cv",
+        meaning: "Standard deviation of the times of iterations over their mean",
+        eval: |c| of(c, |job| job.iterations.map(|all| all.cv)),
+        ..OF_JOBS
+    },
+    Metric {
+        name: "job_over_alone",
+        meaning: "Job time over that of the same run in which only the groups of the class send",
+        quotient: Some(|c| over_alone(c, |job| job.time_s)),
+        ..BESIDE_ALONE
+    },
+    Metric {
+        name: "iteration_over_alone",
+        meaning: "Mean time of iterations over that of the same run in which only the groups of the class send",
+        quotient: Some(|c| over_alone(c, |job| job.iterations.map(|all| all.mean_s))),
+        ..BESIDE_ALONE
+    },
 ];
 
+/// Ratios of two runs.
+const BESIDE_ALONE: Metric = Metric { needs: &[Need::Alone], ..OF_JOBS };
+
+const NONE: Missing = Missing::Seed("no job that has ended");
+
+/// Returns the value of the class in this run and in that of its groups alone.
+fn over_alone(context: &Context, value: fn(&JobRecord) -> Option<f64>) -> Result<(f64, f64), Missing> {
+    let of = |run: &RunRecord| run.jobs.get(context.class).and_then(value);
+    parts(of(context.record), of(context.stored.alone(context.class)?), NONE)
+}
+
 fn of(context: &Context, value: fn(&JobRecord) -> Option<f64>) -> Result<f64, Missing> {
-    context.record.jobs.get(context.class).and_then(value).ok_or(Missing::Seed("no job that has ended"))
+    context.record.jobs.get(context.class).and_then(value).ok_or(NONE)
 }
 
 /// Returns the records of `all` jobs and of those of each class that states groups.

@@ -79,6 +79,8 @@ pub enum Need {
     Bottleneck,
     /// The sampling interval of admission probabilities.
     Probabilities,
+    /// The groups of the class, which also run alone.
+    Alone,
 }
 
 impl Need {
@@ -89,6 +91,7 @@ impl Need {
             Self::Over => "`over` of the class",
             Self::Bottleneck => "`[metrics] effective`",
             Self::Probabilities => "`admission_every`",
+            Self::Alone => "`group` of the class",
         }
     }
 }
@@ -266,6 +269,12 @@ pub trait StoredData {
     /// # Errors
     /// Returns the reason if the experiment has no baseline or the run is missing.
     fn baseline(&self) -> Result<&RunRecord, Missing>;
+
+    /// Returns the run of the same point, scheme and seed in which only the groups of this class send.
+    ///
+    /// # Errors
+    /// Returns the reason if no metric of the experiment asks for it or the run is missing.
+    fn alone(&self, class: &str) -> Result<&RunRecord, Missing>;
 
     /// Returns a table of a run.
     ///

@@ -11,7 +11,7 @@ use super::check::CheckedPoint;
 use super::offers::GroupOffer;
 use super::options::Options;
 use super::overrides::{self, Sweep, axis_json, only, shown};
-use super::run::{Plan, Run};
+use super::run::Run;
 use super::steady::SteadyNeeds;
 use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
@@ -143,20 +143,7 @@ impl Extend<String> for Warnings {
 }
 
 impl Points {
-    /// Lists all runs.
-    ///
-    /// # Errors
-    /// Returns an error if `interrupt` stops it.
-    pub fn plan(self, interrupt: &Interrupt) -> Result<Plan, InputError> {
-        let mut runs = Vec::new();
-        for point in &self.points {
-            add_runs(point, &mut runs, interrupt)?;
-        }
-        let Self { experiment, readings, warnings, source, .. } = self;
-        Ok(Plan { experiment, runs, readings, warnings, source })
-    }
-
-    /// Returns the number of runs.
+    /// Returns the number of runs of the grid.
     pub fn runs(&self) -> u64 {
         let per_point = self.experiment.schemes.len() as u64 * self.experiment.seeds.len() as u64;
         self.points.len() as u64 * per_point

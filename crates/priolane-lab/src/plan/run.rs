@@ -1,5 +1,6 @@
 //! The runs of an experiment.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,12 +16,43 @@ pub struct Plan {
     pub experiment: Experiment,
     /// Its runs: point-major, then seed, then scheme.
     pub runs: Vec<Run>,
+    /// Runs beside them in which only some groups send, if a metric compares with these.
+    pub alone: AloneRuns,
     /// The readings of the file, in its order.
     pub readings: Vec<Reading>,
     /// Warnings.
     pub warnings: Vec<String>,
     /// Path of the file.
     pub source: PathBuf,
+}
+
+/// The runs in which only the groups of a class send.
+#[derive(Clone, Debug, Default)]
+pub struct AloneRuns {
+    /// Those that are not in the grid, each once.
+    pub runs: Vec<Run>,
+    /// Id of the run alone, by the id of a run of the grid and the class.
+    pub(super) ids: BTreeMap<(String, String), String>,
+}
+
+impl AloneRuns {
+    /// Returns the id of the run in which only the groups of `class` send as in the run `run`; `None` if no metric asks
+    /// for it.
+    pub fn id(&self, run: &str, class: &str) -> Option<&str> {
+        self.ids.get(&(run.to_owned(), class.to_owned())).map(String::as_str)
+    }
+}
+
+impl Plan {
+    /// Returns all runs to carry out, each once: those of the grid, and those of groups alone.
+    pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().chain(&self.alone.runs)
+    }
+
+    /// Returns the run at a place in [`Self::all_runs`].
+    pub fn run_at(&self, place: usize) -> Option<&Run> {
+        self.runs.get(place).or_else(|| self.alone.runs.get(place.checked_sub(self.runs.len())?))
+    }
 }
 
 /// One run of a plan.

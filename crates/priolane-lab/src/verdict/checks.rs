@@ -58,9 +58,14 @@ pub(super) fn all(grid: &Grid) -> Vec<Check> {
 }
 
 fn completeness(grid: &Grid, there: usize) -> Check {
-    let runs = grid.plan.runs.len();
-    let state = if there == runs { State::Ok } else { State::Fail };
-    Check { name: "runs", state, says: format!("{there} of {runs} runs are present and complete") }
+    let (runs, alone) = (grid.plan.runs.len(), grid.plan.alone.runs.len());
+    let there_alone = grid.alone.len();
+    let state = if (there, there_alone) == (runs, alone) { State::Ok } else { State::Fail };
+    let mut says = format!("{there} of {runs} runs are present and complete");
+    if alone > 0 {
+        says += &format!(", and {there_alone} of {alone} runs of groups alone");
+    }
+    Check { name: "runs", state, says }
 }
 
 fn conservation(records: &[&RunRecord]) -> Check {

@@ -41,6 +41,8 @@ pub(super) struct Grid<'a> {
     pub schemes: Vec<String>,
     /// Record of each run of the plan, if complete.
     pub records: Vec<Option<RunRecord>>,
+    /// Records of the complete runs of groups alone, by id.
+    pub alone: BTreeMap<String, RunRecord>,
     store: Store,
     /// The runs of a point, scheme and seed: one for each combination of values that metrics average over.
     places: BTreeMap<(usize, String, u64), Vec<usize>>,
@@ -63,6 +65,7 @@ impl<'a> Grid<'a> {
         let store = Store::at(dir);
         let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
         let records = plan.runs.iter().map(record).collect();
+        let alone = plan.alone.runs.iter().filter_map(|run| Some((run.id.clone(), record(run)?))).collect();
         let (mut points, mut seeds, mut schemes) = (Vec::new(), Vec::new(), Vec::new());
         let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         let averaged = plan.experiment.metrics.averaged_keys();
@@ -73,7 +76,8 @@ impl<'a> Grid<'a> {
             index_of(&mut schemes, &run.scheme);
             places.entry((point, run.scheme.clone(), run.seed)).or_default().push(place);
         }
-        let grid = Self { plan, points, seeds, schemes, records, store, places, over_seeds: Runs::Differ };
+        let over_seeds = Runs::Differ;
+        let grid = Self { plan, points, seeds, schemes, records, alone, store, places, over_seeds };
         let over_seeds = if grid.seeds_change_nothing() { Runs::Same } else { Runs::Differ };
         Self { over_seeds, ..grid }
     }
@@ -154,6 +158,11 @@ impl<'a> Grid<'a> {
     /// Returns the records of all complete runs of a scheme at a point, over all seeds.
     pub(super) fn records_at(&self, point: usize, scheme: &str) -> Vec<&RunRecord> {
         self.seeds.iter().filter_map(|&seed| self.records_of(point, scheme, seed)).flatten().collect()
+    }
+
+    /// Returns the record of a run of groups alone, which may be one of the grid; `None` if it is not complete.
+    fn alone_record(&self, id: &str) -> Option<&RunRecord> {
+        self.alone.get(id).or_else(|| self.records.iter().flatten().find(|record| record.run == id))
     }
 
     /// Returns the schemes from whose runs a metric is computed: its own and, for a gain, the baseline.
@@ -319,6 +328,15 @@ impl StoredData for RunContext<'_> {
     fn baseline(&self) -> Result<&RunRecord, Missing> {
         let none = || Missing::Scheme("the experiment has no baseline".to_owned());
         self.record(self.grid.plan.experiment.metrics.baseline.as_deref().ok_or_else(none)?)
+    }
+
+    fn alone(&self, class: &str) -> Result<&RunRecord, Missing> {
+        let own = self.record(self.scheme)?;
+        let none = || Missing::Scheme(format!("no metric of the experiment asks for class {class} alone"));
+        let id = self.grid.plan.alone.id(&own.run, class).ok_or_else(none)?;
+        let missing =
+            || Missing::Run(format!("{}, seed {}, with class {class} alone", self.scheme, self.seed));
+        self.grid.alone_record(id).ok_or_else(missing)
     }
 
     fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>> {

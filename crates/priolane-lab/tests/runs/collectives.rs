@@ -74,6 +74,11 @@ fn a_ring_all_reduce_takes_2_n_minus_1_steps_of_a_message_of_an_nth_part() {
         let thrice = job(n, &keys, AT_ONCE);
         is(thrice.time_s, 3.0 * (50e-6 + comm));
         is(thrice.exposed_s, 3.0 * comm);
+        let iterations = thrice.iterations.unwrap();
+        assert_eq!(iterations.count, 3);
+        is(Some(iterations.mean_s), 50e-6 + comm);
+        is(Some(iterations.p99_s), 50e-6 + comm);
+        assert!(iterations.cv < 1e-9);
         is(thrice.straggle_s, 0.0);
         is(thrice.slowdown, (50e-6 + comm) / (50e-6 + steps * message(1.0)));
         is(thrice.computing, 50e-6 / (50e-6 + comm));

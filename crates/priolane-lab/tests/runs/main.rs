@@ -1,6 +1,7 @@
 //! Experiments from file to tables. One test program: each would link the whole lab again.
 
 mod admission;
+mod alone;
 mod alternatives;
 mod bad_figures;
 mod bad_input;

@@ -35,7 +35,8 @@ def _valid(found: Mapping[str, Any], file: str) -> str:
         if key != "points" or found[key] > 1
     ]
     runs = f"{found['runs']:,} run{'' if found['runs'] == 1 else 's'}"
-    return f"{file} is valid: {runs} ({', '.join(counts)}), {found['packet_hops']:.1e} packet-hops"
+    alone = f", {found['alone']:,} of groups alone" if found["alone"] else ""
+    return f"{file} is valid: {runs} ({', '.join(counts)}){alone}, {found['packet_hops']:.1e} packet-hops"
 
 
 def _cost(found: Mapping[str, Any]) -> str:

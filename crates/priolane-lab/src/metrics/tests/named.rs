@@ -57,6 +57,17 @@ const SUMMARY: [&str; 29] = [
 const JOB: [&str; 7] =
     ["ranks", "time_s", "exposed_s", "slowdown", "straggle_s", "computing", "bus_bandwidth_bps"];
 
+/// The numbers of the jobs of three classes, and those of their iterations from the eighth on.
+fn jobs(more: f64) -> Value {
+    let mut all = classes(more + 1_100.0, &JOB);
+    for job in all.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+        let first = job["ranks"].as_f64().unwrap();
+        let (mean, p99, cv) = (first + 8.0, first + 9.0, first + 10.0);
+        job["iterations"] = json!({ "count": 7, "mean_s": mean, "p99_s": p99, "cv": cv });
+    }
+    all
+}
+
 /// The numbers of a set of ports.
 const PORTS: [&str; 10] = [
     "ports",
@@ -170,7 +181,7 @@ fn record(more: f64) -> RunRecord {
         steady: BTreeMap::new(),
         summary: made(classes(more + 100.0, &SUMMARY)),
         coflows: made(classes(more + 300.0, &coflows)),
-        jobs: made(classes(more + 1_100.0, &JOB)),
+        jobs: made(jobs(more)),
         rates: Some(made(rates(more))),
         effective: Some(made(effective(more))),
         order: Some(made(order())),
@@ -198,6 +209,10 @@ struct RunTables {
 
 impl StoredData for RunTables {
     fn baseline(&self) -> Result<&RunRecord, Missing> {
+        Ok(&self.baseline)
+    }
+
+    fn alone(&self, _: &str) -> Result<&RunRecord, Missing> {
         Ok(&self.baseline)
     }
 
@@ -364,6 +379,12 @@ fn expected_of_runs() -> Vec<(&'static str, &'static str, f64)> {
         ("job_straggle", "small", 1_144.0),
         ("job_computing", "small", 1_145.0),
         ("bus_bandwidth", "small", 1_146.0 / 1e9),
+        ("iteration_time", "small", 1_148.0),
+        ("iteration_p99", "small", 1_149.0),
+        ("iteration_cv", "small", 1_150.0),
+        // The run alone is that of the baseline here.
+        ("job_over_alone", "small", 1_141.0 / 6_141.0),
+        ("iteration_over_alone", "small", 1_148.0 / 6_148.0),
     ];
     [coflows, jobs, shared, of_run].concat()
 }
