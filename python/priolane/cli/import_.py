@@ -47,7 +47,12 @@ def add(command: argparse.ArgumentParser) -> None:
         "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list, or what becomes of another file"
     )
     command.add_argument("--hosts", type=_COUNT, metavar="N", help="hosts of the network: more are folded onto them")
-    command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
+    command.add_argument(
+        "--topology",
+        type=Path,
+        metavar="FILE",
+        help="hpcc, htsim: its network (topology.txt, .topo), written as one of priolane",
+    )
     command.add_argument(
         "--bond",
         choices=("sum", "first"),

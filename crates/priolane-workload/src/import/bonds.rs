@@ -120,7 +120,11 @@ fn refused(file: &str, links: &[Link], host: u64, places: &[usize]) -> InputErro
     let shown: Vec<String> = peers.iter().take(4).map(ToString::to_string).collect();
     let line = Some(links[places[1]].line);
     let count = places.len();
-    let (what, fix) = if peers.len() == 1 {
+    let (what, fix) = if peers.iter().any(|peer| matches!(peer, Node::Host(_))) {
+        let what =
+            format!("host h{host} has links to {}, but hosts do not pass packets on here", shown.join(", "));
+        (what, "a network in which switches connect the hosts")
+    } else if peers.len() == 1 {
         let what = format!("host h{host} has {count} links to {}, and a host has one here", shown.join(", "));
         (what, "--bond sum to join them to one link of their summed rate")
     } else {

@@ -15,16 +15,17 @@ use priolane_sim::topology::text;
 use super::bonds::Bond;
 use super::collect::{Collector, MAX_HOSTS};
 use super::format::Format;
-use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
 use super::instant::instant;
 use super::job::{self, Algorithm, Order, Placement};
+use super::network::Network;
 use super::options::{Options, Start};
 use super::pending::{Failure, Pending};
 use super::read::{Source, read};
 use super::replaced::Earlier;
 use super::report::Report;
 use super::sizes::SizeTable;
+use super::topology::read as read_topology;
 use crate::context::LATEST_START;
 use crate::flow_list::{OptionalColumn, Writer};
 
@@ -41,7 +42,7 @@ pub struct Request {
     /// Number of hosts of the network, 2 to 65536; default: as in the file.
     #[serde(default)]
     pub hosts: Option<u32>,
-    /// A `topology.txt` of HPCC.
+    /// A `topology.txt` of HPCC, or a topology (`.topo`) of htsim.
     #[serde(default)]
     pub topology: Option<PathBuf>,
     /// The treatment of hosts of the topology that have several links; default: an error.

@@ -102,7 +102,7 @@ impl Format {
                 "flow.txt of HPCC and other ns-3 RDMA simulations; its topology.txt with --topology"
             }
             Self::Htsim => {
-                "connection matrix (.cm) of htsim, starts in picoseconds; triggers become the column `after`"
+                "connection matrix (.cm) of htsim, starts in picoseconds, triggers as `after`; its .topo with --topology"
             }
             Self::HtsimUs => "connection matrix of older htsim, starts in microseconds",
             Self::Yaps => "trace of YAPS with 8 or 9 columns, or 5 as GEN_ONLY prints them; --mss",
@@ -138,7 +138,7 @@ impl Format {
     /// Returns whether it supports an option.
     pub(super) fn has(self, option: ImportOption) -> bool {
         match option {
-            ImportOption::Topology => self == Self::Hpcc,
+            ImportOption::Topology => matches!(self, Self::Hpcc | Self::Htsim | Self::HtsimUs),
             ImportOption::Mss => self == Self::Yaps,
             ImportOption::Megabyte => self == Self::Coflow,
             ImportOption::Gap => self.is_log() && self != Self::Zeek,

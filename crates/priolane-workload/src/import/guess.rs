@@ -2,7 +2,7 @@
 
 use super::collect::digits;
 use super::format::Format;
-use super::{decimal, hpcc_topology, nfdump, sflow, tshark, vpc};
+use super::{decimal, hpcc_topology, htsim_topology, nfdump, sflow, tshark, vpc};
 
 /// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +27,15 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     let lines: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with('#')).collect();
     let Some(&first) = lines.first() else { return Err("it has no content") };
     if first.starts_with(['{', '[']) {
-        return of_json(first);
+        return of_json(first, text);
     }
     if lines.iter().any(|line| line.ends_with(" Conversations")) {
         return Err(
             "it looks like a table of conversations of tshark, whose bytes include headers and are rounded: print packets",
         );
+    }
+    if is_of_results(&lines) {
+        return Err("it looks like completion times: `priolane import fct FILE -o theirs` reads them");
     }
     if first.split(',').any(|cell| cell.trim() == "start_ns") {
         return Err("it looks like a flow list of priolane, which needs no import");
@@ -58,6 +61,11 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     if lines.iter().any(|line| line.starts_with("num_ranks ")) {
         return found(Format::Goal, "`num_ranks`");
     }
+    if htsim_topology::is_topology(head) {
+        return Err(
+            "it looks like a topology of htsim: give it with --topology, beside its connection matrix (.cm)",
+        );
+    }
     if first.starts_with("Nodes") {
         return Ok(htsim(&lines));
     }
@@ -71,8 +79,19 @@ fn found(format: Format, from: &'static str) -> Result<Guess, &'static str> {
     Ok(Guess { format, from: Some(from) })
 }
 
+/// Returns whether a text has completion times: eight numbers a line that begin with two addresses in hexadecimal, as
+/// HPCC's `fct.txt`, or a header with a column of them.
+fn is_of_results(lines: &[&str]) -> bool {
+    let is_address = |word: &str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words: Vec<&str> = lines[0].split_whitespace().collect();
+    let is_of_hpcc = words.len() == 8
+        && words[..2].iter().all(|word| is_address(word))
+        && words[2..].iter().all(|word| digits(word).is_some());
+    is_of_hpcc || lines[0].split(',').any(|cell| cell.trim() == "fct_ns")
+}
+
 /// Detects the format of JSON lines by the members of the first object.
-fn of_json(first: &str) -> Result<Guess, &'static str> {
+fn of_json(first: &str, head: &str) -> Result<Guess, &'static str> {
     let has = |name: &str| first.contains(&format!("\"{name}\""));
     if has("id.orig_h") {
         return found(Format::Zeek, "JSON with id.orig_h");
@@ -82,6 +101,14 @@ fn of_json(first: &str) -> Result<Guess, &'static str> {
     }
     if has("srcaddr") || has("log-status") || has("log_status") || has("message") {
         return found(Format::Vpc, "JSON with fields of flow logs, or a message");
+    }
+    if ["DEVICE_METADATA", "WRED_PROFILE", "SCHEDULER", "PORT_QOS_MAP"]
+        .into_iter()
+        .any(|table| head.contains(&format!("\"{table}\"")))
+    {
+        return Err(
+            "it looks like the configuration of a switch of SONiC: `priolane import switch FILE -o switch.toml` reads it",
+        );
     }
     Err(
         "it looks like JSON, of which lines of Zeek, goflow2 and flow logs of AWS are read: `jq -c '.[]'` makes lines \

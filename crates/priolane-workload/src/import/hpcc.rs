@@ -13,7 +13,8 @@
 use priolane_source::InputError;
 
 use super::collect::{Collector, ParsedFlow, digits, whole};
-use super::hpcc_topology::Network;
+use super::decimal;
+use super::network::Network;
 use super::options::Text;
 
 pub(super) fn read(
@@ -54,6 +55,10 @@ pub(super) fn read(
             continue;
         }
         into.rows += 1;
+        if is_of_packets([bytes, start]) {
+            let what = "the flows are of ns3-rdma, which state packets, a start and an end";
+            return Err(lines.error("", what, "src dst pg dport bytes start_s"));
+        }
         let bytes = whole(lines, bytes, "a number of bytes")?;
         let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
         let start = into.time(lines, start, 12)?;
@@ -67,4 +72,10 @@ pub(super) fn read(
         return Err(lines.whole(what, "Check that the file is complete"));
     }
     Ok(())
+}
+
+/// Whether the last two cells are a start and a later end, as in flows of the older ns3-rdma, and not bytes and a start.
+fn is_of_packets(cells: [&str; 2]) -> bool {
+    let [start, end] = cells.map(|cell| decimal::scaled(cell, 12).map(|time| time.value));
+    cells[0].contains('.') && start.zip(end).is_some_and(|(start, end)| start < end)
 }

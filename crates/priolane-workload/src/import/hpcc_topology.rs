@@ -25,18 +25,8 @@ use priolane_source::csv::Lines;
 use super::bonds::{self, Bond, Link, Node};
 use super::collect::{MAX_HOSTS, digits, whole};
 use super::decimal;
+use super::network::Network;
 use super::options::Text;
-
-/// The network of an HPCC simulation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Network {
-    /// The nodes that are hosts, in order: their indices are priolane's hosts.
-    pub hosts: Vec<u32>,
-    /// The topology file: host k is called `h<k>`, switch k `s<k>`, where k is the node.
-    pub text: String,
-    /// The departures from the file.
-    pub notes: Vec<String>,
-}
 
 /// The counts of the first line, by the number of its cells:
 ///
@@ -56,7 +46,7 @@ struct Counts {
 ///
 /// # Errors
 /// Fails if the text is not a topology, its counts are wrong, or priolane does not support the network.
-pub fn read(text: &mut dyn BufRead, name: &str, bond: Option<Bond>) -> Result<Network, InputError> {
+pub(super) fn read(text: &mut dyn BufRead, name: &str, bond: Option<Bond>) -> Result<Network, InputError> {
     let mut lines: Text<'_> = Lines::new(text, name);
     let (counts, head) = counts(&mut lines)?;
     let switches = switches(&mut lines, &counts)?;

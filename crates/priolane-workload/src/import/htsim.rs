@@ -24,6 +24,7 @@ use priolane_source::csv::shown;
 
 use super::collect::MAX_IMPORTED;
 use super::collect::{Collector, MAX_HOSTS, ParsedFlow, too_many, whole};
+use super::network::Network;
 use super::options::Text;
 
 /// The unit of `start`.
@@ -69,17 +70,21 @@ struct Matrix {
     priorities: u64,
 }
 
-pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>, unit: Unit) -> Result<(), InputError> {
+pub(super) fn read(
+    lines: &mut Text<'_>,
+    into: &mut Collector<'_>,
+    (unit, network): (Unit, Option<&Network>),
+) -> Result<(), InputError> {
     let (mut line, mut matrix) = (String::new(), Matrix::default());
     while lines.next(&mut line)? {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[0] {
             "Nodes" | "Connections" | "Triggers" | "Failures" => header(lines, into, &words, &mut matrix)?,
             "Tiers" | "Tier" | "Podsize" => {
-                let fix = "Describe the network in [topology] and import its connection matrix (.cm)";
+                let fix = "--topology with this file, beside the connection matrix (.cm)";
                 return Err(lines.error(
                     "",
-                    "the file is a topology of htsim (.topo), which is not read",
+                    "the file is a topology of htsim (.topo), and has no flows",
                     fix,
                 ));
             }
@@ -92,6 +97,10 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>, unit: Unit) -
         }
     }
     counted(lines, &matrix)?;
+    if let Some(network) = network {
+        fits(lines, &matrix, network)?;
+        into.notes.extend(network.notes.iter().cloned());
+    }
     let endless = matrix.connections.iter().filter(|connection| connection.found.size.is_none()).count();
     if endless > 0 {
         into.notes.push(format!("{endless} flows of size 0 have no end, as in htsim"));
@@ -219,6 +228,16 @@ fn connection(
     };
     matrix.connections.push(Connection { found, line: lines.number(), waits, pulls });
     Ok(())
+}
+
+/// Checks that the matrix has as many nodes as the network has hosts, as htsim does.
+fn fits(lines: &Text<'_>, matrix: &Matrix, network: &Network) -> Result<(), InputError> {
+    let (nodes, hosts) = (matrix.stated.nodes.unwrap_or(0), network.hosts.len() as u64);
+    if nodes == hosts {
+        return Ok(());
+    }
+    let what = format!("the matrix has {nodes} nodes, and the topology {hosts}");
+    Err(lines.whole(what, "the topology of this matrix"))
 }
 
 /// Compares the stated counts with the items found.

@@ -8,8 +8,8 @@ use priolane_source::csv::Lines;
 use super::collect::Collector;
 use super::format::{Format, ImportOption};
 use super::guess::{self, Guess};
-use super::hpcc_topology::Network;
 use super::imported::ImportedFlows;
+use super::network::Network;
 use super::options::Options;
 use super::{aequitas, binary, coflow, goflow2, hpcc, htsim, job, nfdump, sflow, tshark, vpc, yaps, zeek};
 
@@ -20,7 +20,7 @@ pub struct Source<'a> {
     pub file: &'a str,
     /// Its format; `None` to detect it.
     pub format: Option<Format>,
-    /// The network of an HPCC simulation.
+    /// The network of a simulation of HPCC or htsim.
     pub network: Option<&'a Network>,
 }
 
@@ -51,8 +51,8 @@ pub fn read(
     into.is_log = guess.format.is_log();
     match guess.format {
         Format::Hpcc => hpcc::read(&mut lines, &mut into, source.network)?,
-        Format::Htsim => htsim::read(&mut lines, &mut into, htsim::Unit::Picoseconds)?,
-        Format::HtsimUs => htsim::read(&mut lines, &mut into, htsim::Unit::Microseconds)?,
+        Format::Htsim => htsim::read(&mut lines, &mut into, (htsim::Unit::Picoseconds, source.network))?,
+        Format::HtsimUs => htsim::read(&mut lines, &mut into, (htsim::Unit::Microseconds, source.network))?,
         Format::Yaps => yaps::read(&mut lines, &mut into)?,
         Format::Aequitas => aequitas::read(&mut lines, &mut into)?,
         Format::Coflow => coflow::read(&mut lines, &mut into)?,

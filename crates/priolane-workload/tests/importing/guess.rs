@@ -19,6 +19,21 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     for table in ["0 0\n10000 15\n30000000 100\n", "6 1 0\n20000 1 1\n", "1744.70\n1 0.025\n20 1.0\n"] {
         assert!(refused(table).contains("`priolane import sizes FILE -o sizes.csv` converts it"), "{table}");
     }
+    let results = [
+        "0b000201 0b000101 10000 100 200000000 2000000000 17000000 16500000\n",
+        "bytes,start_ns,fct_ns\n1,0,9\n",
+    ];
+    assert!(
+        results
+            .into_iter()
+            .all(|text| refused(text).contains("`priolane import fct FILE -o theirs` reads them"))
+    );
+    let switch = "{\n  \"PORT_QOS_MAP\": {\n    \"Ethernet0\": {}\n  }\n}\n";
+    assert!(
+        refused(switch).contains("`priolane import switch FILE -o switch.toml` reads it"),
+        "{}",
+        refused(switch)
+    );
     let fields =
         "7 1 eni-0a 10.0.0.1 10.0.0.5 40122 5001 6 100 150000 1714521600 1714521660 ACCEPT OK extra\n";
     assert!(refused(fields).contains("no header names the 15 fields"), "{}", refused(fields));

@@ -9,6 +9,7 @@ macro_rules! sample {
 mod files;
 mod flow_records;
 mod guess;
+mod htsim_topologies;
 mod packets;
 mod simulators;
 mod support;

@@ -290,6 +290,25 @@ fn hosts_with_two_links_have_one_of_the_summed_rate_or_the_first() {
 }
 
 #[test]
+fn what_relatives_have_and_priolane_has_not_is_told() {
+    let ring =
+        "4 1 5\n3\n0 1 1Gbps 1us 0\n1 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n";
+    let error = import::read_topology(&mut ring.as_bytes(), "t", None).unwrap_err().to_string();
+    assert!(
+        error.starts_with("t:5: host h0 has links to h1, h2, s3, but hosts do not pass packets on here"),
+        "{error}"
+    );
+    // Packets, a start and an end; bytes with a point are no whole number.
+    let refused = |row: &str| read(&format!("1\n{row}\n"), &Options::default()).unwrap_err().to_string();
+    let error = refused("2 1 3 10000000 2.0 9.5");
+    assert!(
+        error.starts_with("x:2: the flows are of ns3-rdma, which state packets, a start and an end."),
+        "{error}"
+    );
+    assert!(refused("0 1 3 100 1000.0 2.5e-3").contains("\"1000.0\" is not a number of bytes"));
+}
+
+#[test]
 fn first_lines_of_relatives_have_four_or_six_numbers() {
     let read = |text: &str| import::read_topology(&mut text.as_bytes(), "t", Some(Bond::Sum)).unwrap();
     let plain = read(&two_links("6 2 8", 4));
@@ -313,5 +332,8 @@ fn flows_of_size_zero_have_no_end_in_htsim() {
     assert_eq!(imported.notes, ["2 flows of size 0 have no end, as in htsim"]);
     let topology = "Nodes 8\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 200\n";
     let error = read(topology, &Options::default()).unwrap_err().to_string();
-    assert!(error.starts_with("x:2: the file is a topology of htsim (.topo), which is not read."), "{error}");
+    assert!(error.contains("it looks like a topology of htsim: give it with --topology"), "{error}");
+    let source = Source { file: "x", format: Some(Format::Htsim), network: None };
+    let error = import::read(topology.as_bytes(), source, &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("x:2: the file is a topology of htsim (.topo), and has no flows."), "{error}");
 }

@@ -137,7 +137,7 @@ complete -c priolane -n '_shtab_priolane_using import' -s h -l help -d 'show thi
 complete -c priolane -n '_shtab_priolane_using import' -l list -d 'the formats, one line each'
 complete -c priolane -n '_shtab_priolane_using import' -s o -l out -x -d 'the flow list, or what becomes of another file'
 complete -c priolane -n '_shtab_priolane_using import' -l hosts -x -d 'hosts of the network: more are folded onto them'
-complete -c priolane -n '_shtab_priolane_using import' -l topology -x -d 'hpcc: topology.txt, written as one of priolane'
+complete -c priolane -n '_shtab_priolane_using import' -l topology -x -d 'hpcc, htsim: its network (topology.txt, .topo), written as one of priolane'
 complete -c priolane -n '_shtab_priolane_using import' -l bond -xka "sum first" -d '--topology: hosts with several links have one of the summed rate, or the first'
 complete -c priolane -n '_shtab_priolane_using import' -l sizes -x -d 'also write a size table of the flows'
 complete -c priolane -n '_shtab_priolane_using import' -l start -x -d 'when the first flow starts, or `keep` (default: 0)'
