@@ -170,25 +170,27 @@ class Advice:
             return f"{self.title}: {self.insufficient}"
         if self.judging is None:
             return f"{self.title}: {'; '.join(bound.proof for bound in self.bounds)}"
-        chosen, now = self.judging.chosen, self.judging.now
-        values = words.values(chosen.outcomes)
+        advised, now = self.judging.chosen, self.judging.now
+        values = words.values(advised.outcomes)
         match self.kind:
             case Kind.NOTHING:
                 return f"{self.title}: {now.candidate.family}, which runs now, meets all goals ({values})"
             case Kind.CHANGE:
-                gains = words.gains(now.outcomes, chosen.outcomes)
-                return f"{self.title}: {gains}; needs {self.today.in_words(chosen.candidate)}"
+                gains = words.gains(now.outcomes, advised.outcomes)
+                return f"{self.title}: {gains}; needs {self.today.in_words(advised.candidate)}"
             case Kind.NONE:
-                return f"{self.title}; the nearest is {self._described(chosen)}: {values}"
+                return f"{self.title}; the nearest is {self._described(advised)}: {values}"
             case _:
-                unsure = " and ".join(one.goal.text for one in chosen.outcomes if one.verdict is not Verdict.MET)
-                found = f"{self.title} whether {unsure} is met; the nearest is {self._described(chosen)}: {values}"
-                return f"{found}; {_cure(chosen.outcomes)}"
+                unsure = " and ".join(
+                    outcome.goal.text for outcome in advised.outcomes if outcome.verdict is not Verdict.MET
+                )
+                doubt = f"{self.title} whether {unsure} is met; the nearest is {self._described(advised)}: {values}"
+                return f"{doubt}; {_cure(advised.outcomes)}"
 
-    def _described(self, one: JudgedCandidate) -> str:
-        if one.candidate is self.today.candidate:
+    def _described(self, judged: JudgedCandidate) -> str:
+        if judged.candidate is self.today.candidate:
             return "what runs now"
-        return f"{one.candidate.name} ({words.configuration(one.candidate, self.today.candidate)})"
+        return f"{judged.candidate.name} ({words.configuration(judged.candidate, self.today.candidate)})"
 
 
 # A list that is longer by more is none that anybody records.
@@ -197,7 +199,7 @@ _MOST_TIMES = 50
 
 def _cure(outcomes: Sequence[Outcome]) -> str:
     """The length of a list that would tell."""
-    times = max(one.times_longer for one in outcomes)
+    times = max(outcome.times_longer for outcome in outcomes)
     if times > _MOST_TIMES:
         return "the value is so near to the bound that no list would tell"
     return f"a list about {short(max(times, 1.1))} times as long would tell"
@@ -205,7 +207,7 @@ def _cure(outcomes: Sequence[Outcome]) -> str:
 
 def ends_of(judging: Judging) -> dict[str, str]:
     """The ends of candidates in the race, as clauses: those that were judged nevertheless say why."""
-    judged = {one.candidate.name: one for one in judging.ranking}
+    judged = {candidate.candidate.name: candidate for candidate in judging.ranking}
     return {name: describe_end(how, judged.get(name)) for name, how in judging.race.ended.items()}
 
 
@@ -226,54 +228,63 @@ def describe_end(how: CandidateEnd, judged: JudgedCandidate | None = None) -> st
             return f"{after} behind {how.against}, with no room for more windows; not shown to be worse"
 
 
-def timeout_warnings(chosen: JudgedCandidate, goals: Sequence[Goal]) -> list[str]:
+def timeout_warnings(advised: JudgedCandidate, goals: Sequence[Goal]) -> list[str]:
     """Tails that are the retransmission timeout and not the scheme."""
     return [
         f"{100 * part:.0f} % of the slowest flows of {size_class} had a timeout: this tail is your retransmission "
         "timeout (host.initial_rto before a flow's first acknowledgement, host.min_rto after it)"
-        for size_class, part in chosen.timed_out.items()
+        for size_class, part in advised.timed_out.items()
         if part >= TIMED_OUT and any(goal.size_class == size_class for goal in goals)
     ]
 
 
 def as_json(advice: Advice) -> dict[str, Any]:
     """The answer for programs."""
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "kind": advice.kind.value,
         "advice": None if advice.advised is None else advice.advised.name,
         "headline": advice.headline,
         "goals": [goal.text for goal in advice.goals],
-        "impossible": {one.goal.text: one.proof for one in advice.bounds},
+        "impossible": {bound.goal.text: bound.proof for bound in advice.bounds},
         "insufficient": None
         if advice.insufficient is None
         else {"reason": advice.insufficient.reason, "cure": advice.insufficient.cure},
         "measured": [
-            {"metric": one.goal.name, "value": one.value, "predicted": one.predicted.mean, "agrees": one.agrees}
-            for one in advice.measured
+            {
+                "metric": measurement.goal.name,
+                "value": measurement.value,
+                "predicted": measurement.predicted.mean,
+                "agrees": measurement.agrees,
+            }
+            for measurement in advice.measured
         ],
         "uncertain": list(advice.doubts),
         "assumed": list(advice.assumed),
-        "infeasible": {one.scheme: list(one.reasons) for one in advice.infeasible},
+        "infeasible": {feasibility.scheme: list(feasibility.reasons) for feasibility in advice.infeasible},
         "queues": advice.fabric.queues,
         "notes": list(advice.notes),
-        "commands": [{"target": one.target, "command": one.command, "says": one.says} for one in advice.commands],
+        "commands": [
+            {"target": command.target, "command": command.command, "says": command.says} for command in advice.commands
+        ],
     }
-    return found if advice.judging is None else {**found, **_judging_json(advice, advice.judging)}
+    return answer if advice.judging is None else {**answer, **_judging_json(advice, advice.judging)}
 
 
 def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
     spent = judging.spent
     return {
         "chosen": judging.chosen.candidate.name,
-        "ranking": [_judged_json(advice, one) for one in judging.ranking],
-        "references": [_judged_json(advice, one) for one in judging.references],
+        "ranking": [_judged_json(advice, judged) for judged in judging.ranking],
+        "references": [_judged_json(advice, judged) for judged in judging.references],
         "alone": {name: of.mean for name, of in judging.alone.items()},
         "ended": {
             name: {"why": judging.race.ended[name].why.value, "says": says} for name, says in ends_of(judging).items()
         },
-        "remedies": [{"missing": list(one.missing), **_judged_json(advice, one.judged)} for one in judging.remedies],
-        "sensitivity": [_finding_json(one) for one in judging.sensitivity],
-        "rollout": [_step_json(one) for one in judging.rollout],
+        "remedies": [
+            {"missing": list(remedy.missing), **_judged_json(advice, remedy.judged)} for remedy in judging.remedies
+        ],
+        "sensitivity": [_finding_json(finding) for finding in judging.sensitivity],
+        "rollout": [_step_json(step) for step in judging.rollout],
         "no_rollout": judging.no_rollout,
         "load": judging.load,
         "windows": judging.windows,
@@ -288,39 +299,39 @@ def _judging_json(advice: Advice, judging: Judging) -> dict[str, Any]:
     }
 
 
-def _judged_json(advice: Advice, one: JudgedCandidate) -> dict[str, Any]:
+def _judged_json(advice: Advice, judged: JudgedCandidate) -> dict[str, Any]:
     return {
-        "scheme": one.candidate.name,
-        "says": one.candidate.description,
-        "changes": [step.value for step in advice.today.steps(one.candidate)],
-        "queues": one.candidate.queues,
-        "thresholds_bytes": list(one.candidate.thresholds),
-        "tuned_from": one.candidate.tuned_from,
-        "rows": one.candidate.rows,
-        "metrics": {name: {"mean": of.mean, "low": of.low, "high": of.high} for name, of in one.estimates.items()},
-        "goals": {outcome.goal.text: outcome.verdict.value for outcome in one.outcomes},
+        "scheme": judged.candidate.name,
+        "says": judged.candidate.description,
+        "changes": [step.value for step in advice.today.steps(judged.candidate)],
+        "queues": judged.candidate.queues,
+        "thresholds_bytes": list(judged.candidate.thresholds),
+        "tuned_from": judged.candidate.tuned_from,
+        "rows": judged.candidate.rows,
+        "metrics": {name: {"mean": of.mean, "low": of.low, "high": of.high} for name, of in judged.estimates.items()},
+        "goals": {outcome.goal.text: outcome.verdict.value for outcome in judged.outcomes},
     }
 
 
-def _finding_json(one: Finding) -> dict[str, Any]:
+def _finding_json(finding: Finding) -> dict[str, Any]:
     return {
-        "disturbance": one.disturbance.description,
+        "disturbance": finding.disturbance.description,
         "goals": {
             name: {outcome.goal.text: {"value": outcome.value, "verdict": outcome.verdict.value} for outcome in of}
-            for name, of in one.outcomes.items()
+            for name, of in finding.outcomes.items()
         },
-        "refused": one.refused,
+        "refused": finding.refused,
     }
 
 
-def _step_json(one: RolloutStep) -> dict[str, Any]:
+def _step_json(step: RolloutStep) -> dict[str, Any]:
     return {
-        "percent": one.part,
-        "hosts": one.hosts,
-        "of_hosts": one.of,
+        "percent": step.part,
+        "hosts": step.hosts,
+        "of_hosts": step.of,
         "goals": {
             side: {outcome.goal.text: {"value": outcome.value, "verdict": outcome.verdict.value} for outcome in of}
-            for side, of in one.outcomes.items()
+            for side, of in step.outcomes.items()
         },
-        "refused": one.refused,
+        "refused": step.refused,
     }

@@ -75,16 +75,16 @@ class _Links:
 
 def by_links(goals: Sequence[Goal], flows: FlowList, fabric: Fabric) -> tuple[Bound, ...]:
     """The absolute goals that links exclude, with a proof of each: those of hosts, or those of racks."""
-    found = []
+    bounds = []
     for goal in goals:
         if goal.is_relative or goal.quantity.is_of_coflows:
             continue
         for links in (*_of_hosts(flows, fabric), *_of_racks(flows, fabric)):
             proof = _proof(goal, flows, fabric, links)
             if proof is not None:
-                found.append(Bound(goal, f"{proof}, even if nothing else used {links.words}"))
+                bounds.append(Bound(goal, f"{proof}, even if nothing else used {links.words}"))
                 break
-    return tuple(found)
+    return tuple(bounds)
 
 
 def _of_hosts(flows: FlowList, fabric: Fabric) -> Iterator[_Links]:
@@ -127,26 +127,26 @@ def _alone(flows: FlowList) -> Sizes:
 
 def alone(goals: Sequence[Goal], values: Mapping[str, Jackknife | None]) -> tuple[Bound, ...]:
     """The absolute goals that are missed by the flows of the list each alone in the network; `values` are theirs."""
-    found = []
+    bounds = []
     for goal in goals:
         of = values[goal.name]
         if of is None or goal.is_relative or goal.quantity.metric.startswith("slowdown"):
             continue
         value = of.all if goal.quantity.is_part else math.exp(of.all)
         if value < goal.bound if goal.quantity.is_large_good else value > goal.bound:
-            found.append(Bound(goal, f"{goal.asked} is {goal.format(value)} with each flow alone in the network"))
-    return tuple(found)
+            bounds.append(Bound(goal, f"{goal.asked} is {goal.format(value)} with each flow alone in the network"))
+    return tuple(bounds)
 
 
 def _proof(goal: Goal, flows: FlowList, fabric: Fabric, links: _Links) -> str | None:
-    chosen = flows.in_class(fabric.classes.get(goal.size_class, {}))
+    counted = flows.in_class(fabric.classes.get(goal.size_class, {}))
     quantity = goal.quantity
     allowed = np.full(len(flows), goal.bound)
     if quantity.is_of_deadlines:
-        chosen &= np.isfinite(flows.columns["deadline_ns"])
+        counted &= np.isfinite(flows.columns["deadline_ns"])
         allowed = (flows.columns["deadline_ns"] - flows.at_ns) * _NS
     payload = 8 * flows.sizes / links.rate
-    work = _Work(links.place[chosen], flows.at_ns[chosen] * _NS, payload[chosen], allowed[chosen])
+    work = _Work(links.place[counted], flows.at_ns[counted] * _NS, payload[counted], allowed[counted])
     count = len(work.work_s)
     name = goal.size_class
     is_time = quantity.unit == "s"
@@ -165,7 +165,7 @@ def _proof(goal: Goal, flows: FlowList, fabric: Fabric, links: _Links) -> str | 
     least = math.fsum(_shortest_first(work.start_s[of], work.work_s[of]) for of in work.places())
     if quantity.metric == "fct" and least / count > goal.bound * _ROUNDED:
         return f"the mean of {count} flows of {name} is at least {goal.format(least / count)}"
-    most = 8 * quantity.factor * float(flows.sizes[chosen].sum()) / least
+    most = 8 * quantity.factor * float(flows.sizes[counted].sum()) / least
     if quantity.metric == "goodput" and most * _ROUNDED < goal.bound:
         return f"goodput of {count} flows of {name} is at most {goal.format(most)}"
     return None

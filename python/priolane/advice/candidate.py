@@ -26,18 +26,18 @@ class Candidate:
     places: tuple[str, ...] = ()
     tuned_from: str | None = None
 
-    def with_thresholds(self, found: Sequence[int], name: str) -> "Candidate":
+    def with_thresholds(self, thresholds: Sequence[int], name: str) -> "Candidate":
         """The same with other thresholds."""
         rows = {row: dict(of) if isinstance(of, Mapping) else of for row, of in self.rows.items()}
         for place in self.places:
-            rows[place] = {**rows[place], "thresholds": texts(found)}
+            rows[place] = {**rows[place], "thresholds": texts(thresholds)}
         origin = self.tuned_from or self.name
-        return replace(self, name=name, rows=rows, thresholds=tuple(found), tuned_from=origin)
+        return replace(self, name=name, rows=rows, thresholds=tuple(thresholds), tuned_from=origin)
 
 
-def texts(found: Sequence[int]) -> list[str]:
+def texts(thresholds: Sequence[int]) -> list[str]:
     """Thresholds as files have them."""
-    return [f"{threshold}B" for threshold in found]
+    return [f"{threshold}B" for threshold in thresholds]
 
 
 def strict(queues: int) -> dict[str, Any]:

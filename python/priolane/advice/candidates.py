@@ -68,10 +68,10 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:
         made.append(_published())
-    plain = [one for one in made if one.name == base]
-    made += [with_window(one, packets) for one in plain for packets in FIRST_WINDOWS]
+    plain = [candidate for candidate in made if candidate.name == base]
+    made += [with_window(candidate, packets) for candidate in plain for packets in FIRST_WINDOWS]
     if base == "dctcp" and fabric.marking:
-        made += [marked(one, fabric.marking, factor) for one in plain for factor in MARKING]
+        made += [marked(candidate, fabric.marking, factor) for candidate in plain for factor in MARKING]
     # Solvers that find fewer levels than they may have come to the same ladder.
     unique: dict[str, Candidate] = {}
     for candidate in made:
@@ -85,9 +85,11 @@ def _on_today(base: str, fabric: Fabric, training: Training) -> Iterator[Candida
     rows = shipped()[own]
     if own == base or rows["assign"]["kind"] != "none" or rows["port"]["kind"] != "fifo":
         return
-    for one in (*_ladders(own, fabric, training), *hints.candidates(own, fabric, training)):
-        if one.queues in (2, fabric.queues) and "wfq" not in one.name:
-            yield replace(one, name=f"{own}_{one.name}", description=f"{one.description}; {own}, as today")
+    for candidate in (*_ladders(own, fabric, training), *hints.candidates(own, fabric, training)):
+        if candidate.queues in (2, fabric.queues) and "wfq" not in candidate.name:
+            yield replace(
+                candidate, name=f"{own}_{candidate.name}", description=f"{candidate.description}; {own}, as today"
+            )
 
 
 def references(schemes: Sequence[Feasibility]) -> tuple[Candidate, ...]:
@@ -151,24 +153,24 @@ def _of_classes(
     """A scheme of many classes, whose flows get theirs by bytes sent, or by size where sizes are known."""
     ladder = training.ladders(_CLASSES)
     for solver, about in _SOLVERS.items():
-        found = training.cut(ladder.of(solver).thresholds)
-        if not found:
+        thresholds = training.cut(ladder.of(solver).thresholds)
+        if not thresholds:
             continue
-        rows = {"base": name, **own, "assign": _sent(found)}
-        description = f"{len(found) + 1} classes by bytes sent: {about}"
-        yield Candidate(f"{name}_sent_{solver}", name, description, rows, queues, found, ("assign",))
-    if "sizes_known" in fabric.features and (found := training.equal_bytes(_CLASSES)):
-        rows = {"base": name, **own, "assign": {"kind": "size", "thresholds": texts(found)}}
-        description = f"{len(found) + 1} classes by size, as many bytes in each"
-        yield Candidate(f"{name}_size", name, description, rows, queues, found, ("assign",))
+        rows = {"base": name, **own, "assign": _sent(thresholds)}
+        description = f"{len(thresholds) + 1} classes by bytes sent: {about}"
+        yield Candidate(f"{name}_sent_{solver}", name, description, rows, queues, thresholds, ("assign",))
+    if "sizes_known" in fabric.features and (thresholds := training.equal_bytes(_CLASSES)):
+        rows = {"base": name, **own, "assign": {"kind": "size", "thresholds": texts(thresholds)}}
+        description = f"{len(thresholds) + 1} classes by size, as many bytes in each"
+        yield Candidate(f"{name}_size", name, description, rows, queues, thresholds, ("assign",))
 
 
-def _sent(found: Sequence[int]) -> dict[str, Any]:
-    return {"kind": "bytes_sent", "levels": len(found) + 1, "thresholds": texts(found)}
+def _sent(thresholds: Sequence[int]) -> dict[str, Any]:
+    return {"kind": "bytes_sent", "levels": len(thresholds) + 1, "thresholds": texts(thresholds)}
 
 
-def _mlfq(found: Sequence[int]) -> dict[str, Any]:
-    return {"kind": "mlfq", "levels": len(found) + 1, "thresholds": texts(found)}
+def _mlfq(thresholds: Sequence[int]) -> dict[str, Any]:
+    return {"kind": "mlfq", "levels": len(thresholds) + 1, "thresholds": texts(thresholds)}
 
 
 def _ladders(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
@@ -183,47 +185,47 @@ def _ladders(base: str, fabric: Fabric, training: Training) -> Iterator[Candidat
     for levels in sorted({*(level for level in LEVELS if level <= most), most}):
         solved = training.ladders(levels)
         for solver, about in _SOLVERS.items():
-            found = training.cut(solved.of(solver).thresholds)
-            if found:
-                one = _by_bytes_sent(base, solver, found, about)
-                yield one
-                yield from _variants(one) if solver == "opt" else ()
+            thresholds = training.cut(solved.of(solver).thresholds)
+            if thresholds:
+                candidate = _by_bytes_sent(base, solver, thresholds, about)
+                yield candidate
+                yield from _variants(candidate) if solver == "opt" else ()
         if levels == 2:
             yield from _nos2(base, solved, training)
         if "sizes_known" in fabric.features and (sizes := training.equal_bytes(levels)):
             yield _by_size(base, sizes, "", "as many bytes in each")
 
 
-def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -> Candidate:
-    count = len(found) + 1
-    rows = {"base": base, "assign": _sent(found), "port": strict(count), "host": {"kind": "round_robin"}}
+def _by_bytes_sent(base: str, solver: str, thresholds: tuple[int, ...], about: str) -> Candidate:
+    count = len(thresholds) + 1
+    rows = {"base": base, "assign": _sent(thresholds), "port": strict(count), "host": {"kind": "round_robin"}}
     description = f"{count} strict priorities by bytes sent: {about}"
-    return Candidate(f"sent{count}_{solver}", _FAMILY, description, rows, count, found, ("assign",))
+    return Candidate(f"sent{count}_{solver}", _FAMILY, description, rows, count, thresholds, ("assign",))
 
 
-def _by_size(base: str, found: tuple[int, ...], suffix: str, about: str) -> Candidate:
-    count = len(found) + 1
-    assign = {"kind": "size", "thresholds": texts(found)}
+def _by_size(base: str, thresholds: tuple[int, ...], suffix: str, about: str) -> Candidate:
+    count = len(thresholds) + 1
+    assign = {"kind": "size", "thresholds": texts(thresholds)}
     rows = {"base": base, "assign": assign, "port": strict(count), "host": {"kind": "round_robin"}}
     description = f"{count} strict priorities by size: {about}"
-    return Candidate(f"size{count}{suffix}", "by size", description, rows, count, found, ("assign",))
+    return Candidate(f"size{count}{suffix}", "by size", description, rows, count, thresholds, ("assign",))
 
 
-def _variants(one: Candidate) -> Iterator[Candidate]:
+def _variants(candidate: Candidate) -> Iterator[Candidate]:
     """The same queues with levels in hosts too, and served by weights."""
-    hosts = {**one.rows, "host": _mlfq(one.thresholds)}
+    hosts = {**candidate.rows, "host": _mlfq(candidate.thresholds)}
     yield replace(
-        one,
-        name=f"{one.name}_mlfq",
-        description=f"{one.description}; in hosts too",
+        candidate,
+        name=f"{candidate.name}_mlfq",
+        description=f"{candidate.description}; in hosts too",
         rows=hosts,
         places=("assign", "host"),
     )
     for ratio in _WEIGHTS:
-        weights = [min(_MOST_WEIGHT, ratio ** (one.queues - 1 - nth)) for nth in range(one.queues)]
-        rows = {**one.rows, "port": {"kind": "wfq", "queues": one.queues, "weights": weights}}
-        description = f"{one.queues} queues by bytes sent, weights {', '.join(map(str, weights))}"
-        yield replace(one, name=f"sent{one.queues}_wfq{ratio}", description=description, rows=rows)
+        weights = [min(_MOST_WEIGHT, ratio ** (candidate.queues - 1 - nth)) for nth in range(candidate.queues)]
+        rows = {**candidate.rows, "port": {"kind": "wfq", "queues": candidate.queues, "weights": weights}}
+        description = f"{candidate.queues} queues by bytes sent, weights {', '.join(map(str, weights))}"
+        yield replace(candidate, name=f"sent{candidate.queues}_wfq{ratio}", description=description, rows=rows)
 
 
 def _nos2(base: str, solved: Thresholds, training: Training) -> Iterator[Candidate]:
@@ -241,20 +243,20 @@ def _at(solved: Thresholds, place: str) -> Ladder:
 
 def _swift_ladders(fabric: Fabric, training: Training) -> Iterator[Candidate]:
     levels = min(fabric.queues, LEVELS[-1])
-    found = training.cut(training.ladders(levels).of("opt").thresholds)
-    if found:
-        rows = {"base": "swift", "assign": _sent(found), "port": strict(len(found) + 1)}
-        description = f"Swift in {len(found) + 1} strict priorities by bytes sent"
-        name = f"swift_sent{len(found) + 1}_opt"
-        yield Candidate(name, _FAMILY, description, rows, len(found) + 1, found, ("assign",))
+    thresholds = training.cut(training.ladders(levels).of("opt").thresholds)
+    if thresholds:
+        rows = {"base": "swift", "assign": _sent(thresholds), "port": strict(len(thresholds) + 1)}
+        description = f"Swift in {len(thresholds) + 1} strict priorities by bytes sent"
+        name = f"swift_sent{len(thresholds) + 1}_opt"
+        yield Candidate(name, _FAMILY, description, rows, len(thresholds) + 1, thresholds, ("assign",))
 
 
 def _published() -> Candidate:
     """The ladder that PIAS' authors published for web search, whatever the flows are."""
-    found = thresholds(levels=_CLASSES, load=0.8, sizes="web_search", solver="published").ladders[0].thresholds
-    rows = {"base": "dctcp", "assign": _sent(found), "host": _mlfq(found), "port": strict(len(found) + 1)}
-    description = f"{len(found) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
-    return Candidate(PUBLISHED, _FAMILY, description, rows, len(found) + 1, tuple(found), ("assign", "host"))
+    published = thresholds(levels=_CLASSES, load=0.8, sizes="web_search", solver="published").ladders[0].thresholds
+    rows = {"base": "dctcp", "assign": _sent(published), "host": _mlfq(published), "port": strict(len(published) + 1)}
+    description = f"{len(published) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
+    return Candidate(PUBLISHED, _FAMILY, description, rows, len(published) + 1, tuple(published), ("assign", "host"))
 
 
 def with_window(candidate: Candidate, packets: int) -> Candidate:

@@ -19,8 +19,8 @@ def racks_of(topology: Mapping[str, Any]) -> Sequence[int]:
         "topology": topology,
         "group": [{"name": "all", "hosts": "*", "app": "permutation", "size": "1kB"}],
     }
-    found: list[int] = network_of(keys)["racks"]
-    return found
+    racks: list[int] = network_of(keys)["racks"]
+    return racks
 
 
 def read_hosts(text: str, racks: Sequence[int]) -> tuple[int, ...]:
@@ -32,7 +32,7 @@ def read_hosts(text: str, racks: Sequence[int]) -> tuple[int, ...]:
     """
     if text == "all":
         return tuple(range(len(racks)))
-    found: list[int] = []
+    changed: list[int] = []
     for part in text.removeprefix("hosts=").split(","):
         hosts = _hosts(part.strip(), racks)
         if not hosts:
@@ -40,8 +40,8 @@ def read_hosts(text: str, racks: Sequence[int]) -> tuple[int, ...]:
                 f"--changed {part}: this names none of {len(racks)} hosts in {max(racks) + 1} racks. Use all, hosts "
                 "such as 0-15,20, or racks such as rack0."
             )
-        found += hosts
-    return tuple(dict.fromkeys(found))
+        changed += hosts
+    return tuple(dict.fromkeys(changed))
 
 
 def _hosts(part: str, racks: Sequence[int]) -> Sequence[int]:

@@ -83,13 +83,13 @@ class Today:
         if candidate.name == self.candidate.name:
             return ()
         now, then = merged(self.candidate.rows), merged(candidate.rows)
-        found = {*_of_transport(now, then), *_of_port(now, then), *_of_classes(now, then)}
+        steps = {*_of_transport(now, then), *_of_port(now, then), *_of_classes(now, then)}
         if own_parameters(self.candidate) != own_parameters(candidate):
-            found.add(Step.HOST_PARAMETER)
+            steps.add(Step.HOST_PARAMETER)
         marks = own_marking(self.candidate) != own_marking(candidate)
         if "ecn" in requires(then) and ("ecn" not in requires(now) or marks):
-            found.add(Step.SWITCH_MARKING)
-        return tuple(step for step in self.order if step in found)
+            steps.add(Step.SWITCH_MARKING)
+        return tuple(step for step in self.order if step in steps)
 
     def cost(self, candidate: Candidate) -> Cost:
         """The cost of a candidate; smaller is cheaper."""
@@ -149,55 +149,55 @@ def read_order(names: Sequence[str]) -> tuple[Step, ...]:
 def merged(rows: Mapping[str, Any]) -> Mapping[str, Any]:
     """All rows of a candidate: those of its base, where it has none of its own."""
     base = shipped()[str(rows["base"])]
-    found = dict(base)
+    tables = dict(base)
     for name, own in rows.items():
         if name == "base":
             continue
         of = base.get(name)
         if isinstance(own, Mapping) and isinstance(of, Mapping) and own.get("kind", of.get("kind")) == of.get("kind"):
-            found[name] = {**of, **own}
+            tables[name] = {**of, **own}
         else:
-            found[name] = own
-    return found
+            tables[name] = own
+    return tables
 
 
 def _of_transport(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
-    found = set()
+    steps = set()
     kind = then["transport"]["kind"]
     if kind != now["transport"]["kind"]:
         needs = part("transport", kind).needs
         modules = (Step.USER_STACK, Step.KERNEL_MODULE, Step.CONGESTION_MODULE)
-        found.add(next((step for step in modules if step.value in needs), Step.CONGESTION_CONTROL))
+        steps.add(next((step for step in modules if step.value in needs), Step.CONGESTION_CONTROL))
     elif _without(now["transport"], _OF_HOST) != _without(then["transport"], _OF_HOST):
-        found.add(Step.HOST_PARAMETER)
+        steps.add(Step.HOST_PARAMETER)
     if then["admit"]["kind"] not in ("none", now["admit"]["kind"]):
-        found.add(Step.USER_STACK)
-    return found
+        steps.add(Step.USER_STACK)
+    return steps
 
 
 def _of_port(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
-    found = set()
-    one, other = now["port"], then["port"]
-    if other["kind"] not in _QUEUES and other["kind"] != one["kind"]:
-        found.add(Step.SWITCH_FEATURE)
+    steps = set()
+    before, after = now["port"], then["port"]
+    if after["kind"] not in _QUEUES and after["kind"] != before["kind"]:
+        steps.add(Step.SWITCH_FEATURE)
     if ("int" in requires(then)) and "int" not in requires(now):
-        found.add(Step.SWITCH_FEATURE)
-    if bool(other.get("pfc")) and not one.get("pfc"):
-        found.add(Step.SWITCH_FEATURE)
-    taken = int(other.get("queues", 1))
-    if taken > 1 and {key: one.get(key) for key in _OF_PORT} != {key: other.get(key) for key in _OF_PORT}:
-        found.add(Step.SWITCH_QUEUE)
-    return found
+        steps.add(Step.SWITCH_FEATURE)
+    if bool(after.get("pfc")) and not before.get("pfc"):
+        steps.add(Step.SWITCH_FEATURE)
+    taken = int(after.get("queues", 1))
+    if taken > 1 and {key: before.get(key) for key in _OF_PORT} != {key: after.get(key) for key in _OF_PORT}:
+        steps.add(Step.SWITCH_QUEUE)
+    return steps
 
 
 def _of_classes(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[Step]:
-    found = set()
+    steps = set()
     marks = "dscp" in requires(then) and "dscp" not in requires(now)
     if marks or (then["assign"]["kind"] != "none" and then["assign"] != now["assign"]):
-        found.add(Step.DSCP)
+        steps.add(Step.DSCP)
     if then["host"]["kind"] not in PLAIN_HOSTS and then["host"] != now["host"]:
-        found.add(Step.HOST_QDISC)
-    return found
+        steps.add(Step.HOST_QDISC)
+    return steps
 
 
 def own_marking(candidate: Candidate) -> Any:

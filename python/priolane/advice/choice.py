@@ -54,18 +54,18 @@ def choose_finalists(
 
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
     left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
-    found = [name for name in meeting(context.goals, raced.values) if name not in left_out]
-    return sorted(found, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
+    names = [name for name in meeting(context.goals, raced.values) if name not in left_out]
+    return sorted(names, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
 
 
 def judge(
     context: AdviceContext,
-    found: Mapping[str, Trials],
+    trials: Mapping[str, Trials],
     by_name: Mapping[str, Candidate],
     beside: Mapping[str, Trials] | None = None,
 ) -> dict[str, JudgedCandidate]:
     """The results of each candidate from its trials. Relative goals refer to all of them and to those `beside` them."""
-    own = values(found)
+    own = values(trials)
     results = outcomes(context.goals, own, {**values(beside or {}), **own})
     return {
         name: JudgedCandidate(
@@ -74,7 +74,7 @@ def judge(
             outcomes=results[name],
             timed_out=timed_out_parts(of),
         )
-        for name, of in found.items()
+        for name, of in trials.items()
     }
 
 
@@ -89,35 +89,41 @@ def choose(context: AdviceContext, known: Mapping[str, JudgedCandidate], judged:
     own, second_half = values(judged.trials), values(judged.second_half)
     if now.surely_meets:
         return now
-    allowed = [one for one in known.values() if one is not now and not _is_overfitted(context, one, second_half)]
+    allowed = [
+        contender
+        for contender in known.values()
+        if contender is not now and not _is_overfitted(context, contender, second_half)
+    ]
     meeting = sorted(
-        (one for one in allowed if one.surely_meets),
-        key=lambda one: (context.today.cost(one.candidate), one.outcomes[0].miss),
+        (contender for contender in allowed if contender.surely_meets),
+        key=lambda contender: (context.today.cost(contender.candidate), contender.outcomes[0].miss),
     )
     if not meeting:
-        return min((now, *allowed), key=lambda one: (one.surely_misses, one.miss, one.outcomes[0].miss))
-    chosen = meeting[0]
+        return min(
+            (now, *allowed), key=lambda contender: (contender.surely_misses, contender.miss, contender.outcomes[0].miss)
+        )
+    best = meeting[0]
     gain = context.request.preferences.least_gain
     if gain is None:
-        return chosen
-    for one in meeting[1:]:
-        better = is_surely_better(context.goals, own, one.candidate.name, chosen.candidate.name)
-        if better and one.outcomes[0].miss <= chosen.outcomes[0].miss + math.log(1 - gain):
-            chosen = one
-    return chosen
+        return best
+    for contender in meeting[1:]:
+        better = is_surely_better(context.goals, own, contender.candidate.name, best.candidate.name)
+        if better and contender.outcomes[0].miss <= best.outcomes[0].miss + math.log(1 - gain):
+            best = contender
+    return best
 
 
-def _is_overfitted(context: AdviceContext, one: JudgedCandidate, second_half: Mapping[str, Values]) -> bool:
-    origin = one.candidate.tuned_from
+def _is_overfitted(context: AdviceContext, judged: JudgedCandidate, second_half: Mapping[str, Values]) -> bool:
+    origin = judged.candidate.tuned_from
     if origin is None:
         return False
     names = [name for name in (origin, PUBLISHED) if name in second_half]
-    return not all(is_surely_better(context.goals, second_half, one.candidate.name, name) for name in names)
+    return not all(is_surely_better(context.goals, second_half, judged.candidate.name, name) for name in names)
 
 
 def judge_references(
-    context: AdviceContext, judged: Judged, chosen: Sequence[Candidate]
+    context: AdviceContext, judged: Judged, candidates: Sequence[Candidate]
 ) -> tuple[JudgedCandidate, ...]:
     """The results of references."""
-    by_name = {one.name: one for one in chosen if one.name in judged.references}
+    by_name = {candidate.name: candidate for candidate in candidates if candidate.name in judged.references}
     return tuple(judge(context, judged.references, by_name, judged.trials).values()) if by_name else ()

@@ -43,28 +43,28 @@ class ExportCommand:
 
 
 def commands(
-    experiment: Experiment, today: Today, chosen: Candidate, switch: Path | None = None
+    experiment: Experiment, today: Today, advised: Candidate, switch: Path | None = None
 ) -> tuple[ExportCommand, ...]:
-    """The exports of all that `chosen` changes, in the order in which they are loaded: switches first.
+    """The exports of all that `advised` changes, in the order in which they are loaded: switches first.
 
     `experiment` is that of the answer, as it is written; each export gets a directory beside it. Where the fabric does
     not state what its switches are configured by, the first system that takes the scheme is named. `switch` is the
     present configuration of a switch: only what differs from it is exported.
     """
-    steps = set(today.steps(chosen))
+    steps = set(today.steps(advised))
     system = experiment.fabric.system
     into = switch if system == SYSTEM else None
-    made = _Made(experiment.path, chosen.name, into, None if into is None else read_present(into))
-    found: list[ExportCommand] = []
+    made = _Made(experiment.path, advised.name, into, None if into is None else read_present(into))
+    exports: list[ExportCommand] = []
     if steps & _OF_SWITCHES:
-        found.append(made.first(SYSTEMS if system is None else (system,)))
-    found += [made.one(target, *words) for target, *words in _of_hosts(steps, chosen)]
-    return tuple(found)
+        exports.append(made.first(SYSTEMS if system is None else (system,)))
+    exports += [made.one(target, *words) for target, *words in _of_hosts(steps, advised)]
+    return tuple(exports)
 
 
-def _of_hosts(steps: set[Step], chosen: Candidate) -> Iterator[tuple[str, ...]]:
+def _of_hosts(steps: set[Step], advised: Candidate) -> Iterator[tuple[str, ...]]:
     """The targets of hosts, each with the options that it needs."""
-    rows = merged(chosen.rows)
+    rows = merged(advised.rows)
     counted = rows["assign"]["kind"] in _COUNTED or rows["host"]["kind"] == "mlfq"
     if steps & _OF_TCP:
         yield ("sysctl", "--prefix", _PREFIX)
@@ -94,9 +94,9 @@ class _Made:
         """
         for options in ((), ("--routing", "best")):
             tried = [self.one(target, *options) for target in targets]
-            taken = [one for one in tried if one.command is not None]
+            taken = [export for export in tried if export.command is not None]
             if taken:
-                others = ", ".join(one.target for one in taken[1:])
+                others = ", ".join(export.target for export in taken[1:])
                 return replace(taken[0], says=f"{taken[0].says}{f'; {others} can have it, too' if others else ''}")
         return self.one(targets[0])
 

@@ -30,14 +30,14 @@ _LADDER = ("assign", "port", "host")
 
 
 def compose(
-    order: Sequence[Candidate], fabric: Fabric, found: Sequence[Feasibility], timed_out: Collection[str]
+    order: Sequence[Candidate], fabric: Fabric, schemes: Sequence[Feasibility], timed_out: Collection[str]
 ) -> tuple[Candidate, ...]:
     """The candidates that are made of the race's, the best of which is first in `order`.
 
     `timed_out` names those whose tail is their retransmission timeout.
     """
-    ladder = next((one for one in order if is_ladder(one)), None)
-    made = [] if ladder is None else [*islice(_on_others(ladder, order, fabric, found), _TRANSPORTS)]
+    ladder = next((candidate for candidate in order if is_ladder(candidate)), None)
+    made = [] if ladder is None else [*islice(_on_others(ladder, order, fabric, schemes), _TRANSPORTS)]
     leader = ladder or next(iter(order), None)
     if leader is None:
         return ()
@@ -47,27 +47,27 @@ def compose(
         made += [marked(leader, fabric.marking, factor) for factor in MARKING]
     if leader.name in timed_out:
         made += with_shorter_timeouts(leader, fabric)
-    known = {one.name for one in order}
-    return tuple(one for one in made if one.name not in known)
+    known = {candidate.name for candidate in order}
+    return tuple(candidate for candidate in made if candidate.name not in known)
 
 
-def is_ladder(one: Candidate) -> bool:
+def is_ladder(candidate: Candidate) -> bool:
     """Whether a candidate has queues that were made for the flows, which another transport may have, too."""
-    own = one.rows
+    own = candidate.rows
     return "assign" in own and "port" in own and int(merged(own)["port"].get("queues", 1)) > 1
 
 
 def _on_others(
-    leader: Candidate, order: Sequence[Candidate], fabric: Fabric, found: Sequence[Feasibility]
+    leader: Candidate, order: Sequence[Candidate], fabric: Fabric, schemes: Sequence[Feasibility]
 ) -> Iterator[Candidate]:
     """The leading ladder on other transports, each of which raced in one queue, the best first."""
-    possible = {one.scheme for one in found if one}
-    taken = {merged(one.rows)["transport"]["kind"] for one in order if _same_ladder(one, leader)}
-    for one in order:
-        base = str(one.rows["base"])
+    possible = {scheme.scheme for scheme in schemes if scheme}
+    taken = {merged(candidate.rows)["transport"]["kind"] for candidate in order if _same_ladder(candidate, leader)}
+    for candidate in order:
+        base = str(candidate.rows["base"])
         rows = shipped()[base]
         kind = rows["transport"]["kind"]
-        if one.name != base or base not in possible or kind in taken or not _takes_queues(rows):
+        if candidate.name != base or base not in possible or kind in taken or not _takes_queues(rows):
             continue
         taken.add(kind)
         own = {row: leader.rows[row] for row in _LADDER if row in leader.rows}
@@ -78,8 +78,8 @@ def _on_others(
         yield replace(leader, name=f"{leader.name}_on_{base}", description=description, rows={"base": base, **own})
 
 
-def _same_ladder(one: Candidate, other: Candidate) -> bool:
-    return all(one.rows.get(row) == other.rows.get(row) for row in ("assign", "port"))
+def _same_ladder(candidate: Candidate, other: Candidate) -> bool:
+    return all(candidate.rows.get(row) == other.rows.get(row) for row in ("assign", "port"))
 
 
 def _takes_queues(rows: Mapping[str, Any]) -> bool:
@@ -89,8 +89,8 @@ def _takes_queues(rows: Mapping[str, Any]) -> bool:
     return is_plain and port["kind"] == "fifo" and not port.get("pfc") and rows["admit"]["kind"] == "none"
 
 
-def _has(one: Candidate, key: str) -> bool:
-    return key in shipped()[str(one.rows["base"])]["transport"]
+def _has(candidate: Candidate, key: str) -> bool:
+    return key in shipped()[str(candidate.rows["base"])]["transport"]
 
 
 def is_timeout(timed_out: Mapping[str, float], goals: Sequence[Goal]) -> bool:
@@ -98,22 +98,22 @@ def is_timeout(timed_out: Mapping[str, float], goals: Sequence[Goal]) -> bool:
     return any(timed_out.get(goal.size_class, 0.0) >= TIMED_OUT for goal in goals)
 
 
-def with_shorter_timeouts(one: Candidate, fabric: Fabric) -> Iterator[Candidate]:
+def with_shorter_timeouts(candidate: Candidate, fabric: Fabric) -> Iterator[Candidate]:
     """A candidate with shorter least timeouts than its hosts have; none where its transport has a fixed timer."""
-    rows = shipped()[str(one.rows["base"])]["transport"]
+    rows = shipped()[str(candidate.rows["base"])]["transport"]
     if "min_rto" not in rows or rows["min_rto"] == rows.get("max_rto"):
         return
-    now = {**fabric.experiment["host"], **one.rows.get("transport", {})}
+    now = {**fabric.experiment["host"], **candidate.rows.get("transport", {})}
     least = str(now["min_rto"])
     # Flows of open connections wait as long before their first acknowledgement as after it.
     keys = ("min_rto", "initial_rto") if now.get("initial_rto") == least and "initial_rto" in rows else ("min_rto",)
     for timeout in _TIMEOUTS:
         if picoseconds(timeout) >= picoseconds(least):
             continue
-        transport = {**one.rows.get("transport", {}), **dict.fromkeys(keys, timeout)}
+        transport = {**candidate.rows.get("transport", {}), **dict.fromkeys(keys, timeout)}
         yield replace(
-            one,
-            name=f"{one.name}_rto_{timeout}",
-            description=f"{one.description}; smallest retransmission timeout {timeout}",
-            rows={**one.rows, "transport": transport},
+            candidate,
+            name=f"{candidate.name}_rto_{timeout}",
+            description=f"{candidate.description}; smallest retransmission timeout {timeout}",
+            rows={**candidate.rows, "transport": transport},
         )

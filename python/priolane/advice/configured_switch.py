@@ -46,8 +46,8 @@ def with_configuration(tables: Mapping[str, Any], path: Path, tell: Callable[[st
 
     `tell` is told each key that both state otherwise. Raises `InputError` for mistakes in the configuration.
     """
-    found = configured.read(path, _points(tables), _frame(tables))
-    stated = {"switch": _switch(found), "today": _today(found)}
+    switch = configured.read(path, _points(tables), _frame(tables))
+    stated = {"switch": _switch(switch), "today": _today(switch)}
     merged = dict(tables)
     for part, keys in stated.items():
         own = tables.get(part, {})
@@ -60,20 +60,20 @@ def with_configuration(tables: Mapping[str, Any], path: Path, tell: Callable[[st
     merged["today"] = {key: of for key, of in merged["today"].items() if key != DSCP}
     if not merged["today"]:
         del merged["today"]
-    _tell_missing(found, tell)
-    marks = found.ecn is not None or "ecn" in tables.get("switch", {})
-    unmarked = f"{path}: queues of DSCP {_shown(found)} mark nothing (ECN)"
-    lines = tuple(f"not simulated of {path}: {line}" for line in found.not_simulated)
+    _tell_missing(switch, tell)
+    marks = switch.ecn is not None or "ecn" in tables.get("switch", {})
+    unmarked = f"{path}: queues of DSCP {_shown(switch)} mark nothing (ECN)"
+    lines = tuple(f"not simulated of {path}: {line}" for line in switch.not_simulated)
     return FromSwitch(merged, lines, None if marks else unmarked)
 
 
-def _tell_missing(found: Configured, tell: Callable[[str], None]) -> None:
+def _tell_missing(switch: Configured, tell: Callable[[str], None]) -> None:
     """Tells what the file lacks; raises `InputError` where its queues are not in the order of classes."""
-    for line in found.missing:
-        tell(f"{found.path}: missing: {line}")
-    if found.places != tuple(range(len(found.places))):
+    for line in switch.missing:
+        tell(f"{switch.path}: missing: {line}")
+    if switch.places != tuple(range(len(switch.places))):
         raise InputError(
-            f"{found.path}: queues of DSCP {_shown(found)} are not those of classes in order, the best first, each "
+            f"{switch.path}: queues of DSCP {_shown(switch)} are not those of classes in order, the best first, each "
             "with a queue of its own; state today.dscp in that order"
         )
 
@@ -96,23 +96,23 @@ def _frame(tables: Mapping[str, Any]) -> Frame:
     return replace(configured.ETHERNET, mtu=mtu, stored=mtu + _LINK, wire=mtu + _LINK + _GAP)
 
 
-def _switch(found: Configured) -> dict[str, Any]:
-    keys: dict[str, Any] = {"system": SYSTEM, "queues": max(1, found.free)}
-    if found.buffer is not None:
-        keys["buffer"] = dict(found.buffer)
-    if found.ecn is not None:
-        keys["ecn"] = dict(found.ecn)
-    if any(queue.is_lossless for queue in found.queues):
+def _switch(switch: Configured) -> dict[str, Any]:
+    keys: dict[str, Any] = {"system": SYSTEM, "queues": max(1, switch.free)}
+    if switch.buffer is not None:
+        keys["buffer"] = dict(switch.buffer)
+    if switch.ecn is not None:
+        keys["ecn"] = dict(switch.ecn)
+    if any(queue.is_lossless for queue in switch.queues):
         keys["pfc"] = True
     return keys
 
 
-def _today(found: Configured) -> dict[str, Any]:
+def _today(switch: Configured) -> dict[str, Any]:
     """The ports of today: none is stated where they are one queue, as those of most schemes of today are."""
-    if len(found.places) == 1 and found.pfc is None:
+    if len(switch.places) == 1 and switch.pfc is None:
         return {}
-    return {"port": {**found.port, **({} if found.pfc is None else {"pfc": dict(found.pfc)})}}
+    return {"port": {**switch.port, **({} if switch.pfc is None else {"pfc": dict(switch.pfc)})}}
 
 
-def _shown(found: Configured) -> str:
-    return ", ".join(map(str, found.dscps))
+def _shown(switch: Configured) -> str:
+    return ", ".join(map(str, switch.dscps))

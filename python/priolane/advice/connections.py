@@ -41,32 +41,32 @@ class Remembered:
         return int((self.asked > 0).sum())
 
 
-def remembered(flows: FlowList, chosen: Candidate) -> tuple[Remembered, ...]:
+def remembered(flows: FlowList, advised: Candidate) -> tuple[Remembered, ...]:
     """The memory of the connections of a list under a ladder by bytes sent, for ever and until they are idle.
 
-    Empty if the list names no connections, if `chosen` counts no bytes, or if no flow begins in another queue.
+    Empty if the list names no connections, if `advised` counts no bytes, or if no flow begins in another queue.
     """
-    assign = merged(chosen.rows)["assign"]
+    assign = merged(advised.rows)["assign"]
     if flows.connections is None or assign["kind"] != "bytes_sent":
         return ()
     ends = np.sort(np.asarray([size(str(text)) for text in assign["thresholds"]], dtype=float))
-    found = []
+    memories = []
     for name, says, idle_s in (
         ("connections", "connections keep the bytes of all their flows", _FOR_EVER),
         ("connections_idle", f"connections keep their bytes until {IDLE_S} s without a start", float(IDLE_S)),
     ):
-        asked = np.searchsorted(ends, _bytes_before(flows, flows.connections, idle_s), side="right").astype(np.int64)
-        if asked.any():
-            found.append(Remembered(name, says, asked, is_reset=idle_s < _FOR_EVER))
-    return tuple(found)
+        levels = np.searchsorted(ends, _bytes_before(flows, flows.connections, idle_s), side="right").astype(np.int64)
+        if levels.any():
+            memories.append(Remembered(name, says, levels, is_reset=idle_s < _FOR_EVER))
+    return tuple(memories)
 
 
-def folded(one: Candidate, asked: Numbers) -> Candidate:
+def folded(candidate: Candidate, levels: Numbers) -> Candidate:
     """The candidate whose last queue has all classes beyond its queues: flows that begin in another queue than the
     first are demoted from there."""
-    queues = max(1, int(merged(one.rows)["port"].get("queues", 1)))
-    classes = [min(number, queues - 1) for number in range(int(asked.max()) + queues)]
-    return replace(one, rows={**one.rows, "map": {"class": classes}})
+    queues = max(1, int(merged(candidate.rows)["port"].get("queues", 1)))
+    classes = [min(number, queues - 1) for number in range(int(levels.max()) + queues)]
+    return replace(candidate, rows={**candidate.rows, "map": {"class": classes}})
 
 
 def _bytes_before(flows: FlowList, connection: Numbers, idle_s: float) -> Sizes:
@@ -90,9 +90,9 @@ _UNKNOWN = (
 )
 
 
-def notes(flows: FlowList, chosen: Candidate) -> Iterator[str]:
+def notes(flows: FlowList, advised: Candidate) -> Iterator[str]:
     """Sentences on connections under a ladder by bytes sent: what the list shows, or that it does not say."""
-    if merged(chosen.rows)["assign"]["kind"] != "bytes_sent":
+    if merged(advised.rows)["assign"]["kind"] != "bytes_sent":
         return
     if flows.connections is None:
         yield _UNKNOWN
@@ -102,7 +102,7 @@ def notes(flows: FlowList, chosen: Candidate) -> Iterator[str]:
     if not shared.any():
         yield "each connection of the list has one flow, so that hosts count the bytes of flows"
         return
-    touched = {one.is_reset: one.demoted for one in remembered(flows, chosen)}
+    touched = {memory.is_reset: memory.demoted for memory in remembered(flows, advised)}
     total = len(flows)
     yield (
         f"{int((count > 1).sum())} connections stay open for {int(shared.sum())} of {total} flows with "

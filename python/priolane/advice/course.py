@@ -109,7 +109,7 @@ def execute(request: Request, tell: Tell) -> Advice:
     return advice
 
 
-def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
+def _answer(context: AdviceContext, kind: Kind, **parts: Any) -> Advice:
     return Advice(
         kind=kind,
         goals=context.goals,
@@ -118,7 +118,7 @@ def _answer(context: AdviceContext, kind: Kind, **found: Any) -> Advice:
         today=context.today,
         directory=context.request.out,
         assumed=context.fabric.assumed,
-        **{**found, "doubts": (*of_check(found.get("measured", ())), *found.get("doubts", of_list(context)))},
+        **{**parts, "doubts": (*of_check(parts.get("measured", ())), *parts.get("doubts", of_list(context)))},
     )
 
 
@@ -137,9 +137,9 @@ def _advise(context: AdviceContext) -> Advice:
         return known
     context.flows.write(context.request.out / FLOWS)
     pace = stages.measure_pace(context)
-    found = feasible(context.fabric, context.flows)
+    schemes = feasible(context.fabric, context.flows)
     training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
-    guessed = _wanted(context, candidates(context.fabric, found, training))
+    guessed = _wanted(context, candidates(context.fabric, schemes, training))
     context, pace = stages.lengthen(context, pace)
     context, pace = stages.fit(context, pace, len(guessed))
     lacking = sufficiency.too_short(context, pace.longest_s(context.goals))
@@ -159,11 +159,11 @@ def _advise(context: AdviceContext) -> Advice:
     proofs = bounds.alone(context.goals, bare(now))
     if proofs:
         return _answer(context, Kind.IMPOSSIBLE, bounds=proofs, measured=measured)
-    load = sum(one.offered for one in now.values()) / len(now)
+    load = sum(trial.offered for trial in now.values()) / len(now)
     times = TIMES_LONGEST if context.needs_whole_list else TIMES_LONGEST_IN_RACE
     prefixes = sufficiency.windows(context, longest, times)
-    frame = Frame(windows, prefixes, ledger, load, tuple(found), measured)
-    ledger.whole = sum(one.hops for one in now.values())
+    frame = Frame(windows, prefixes, ledger, load, tuple(schemes), measured)
+    ledger.whole = sum(trial.hops for trial in now.values())
     ledger.add_candidates(ledger.whole)
     if _is_enough(context, now):
         context.tell("today's scheme surely meets all goals: nothing else is compared")
@@ -175,31 +175,31 @@ def _advise(context: AdviceContext) -> Advice:
 _LOAD = 0.5  # The load for which candidates are counted before that of the list is known.
 
 
-def _wanted(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candidate]:
+def _wanted(context: AdviceContext, entrants: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that the user did not exclude; raises `InputError` for a name that excludes none."""
     unwanted = context.request.preferences.without
     for name in unwanted:
         # What is composed of a candidate has its name first.
-        if not any(name in _names(one) or name.startswith(f"{one.name}_") for one in chosen):
-            known = ", ".join(dict.fromkeys(one.name for one in chosen))
+        if not any(name in _names(candidate) or name.startswith(f"{candidate.name}_") for candidate in entrants):
+            known = ", ".join(dict.fromkeys(candidate.name for candidate in entrants))
             raise InputError(f"--without {name}: there is no such candidate here; one of {known}")
-    return _changes(context, chosen)
+    return _changes(context, entrants)
 
 
-def _changes(context: AdviceContext, chosen: Sequence[Candidate]) -> list[Candidate]:
+def _changes(context: AdviceContext, entrants: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that the user did not exclude, without what runs today, which has no step."""
     unwanted = set(context.request.preferences.without)
-    return [one for one in chosen if context.today.steps(one) and not _names(one) & unwanted]
+    return [candidate for candidate in entrants if context.today.steps(candidate) and not _names(candidate) & unwanted]
 
 
-def _names(one: Candidate) -> set[str]:
-    return {one.name, str(one.rows.get("base", one.name))}
+def _names(candidate: Candidate) -> set[str]:
+    return {candidate.name, str(candidate.rows.get("base", candidate.name))}
 
 
 def _of_today(goals: Sequence[Goal], now: Trials) -> tuple[Goal, ...]:
     """The goals with today's values, for stages in which today's scheme does not run."""
     known = referring(goals, {TODAY: values_of(now)})
-    return tuple(one if one.against == TODAY else goal for goal, one in zip(goals, known, strict=True))
+    return tuple(absolute if absolute.against == TODAY else goal for goal, absolute in zip(goals, known, strict=True))
 
 
 def _is_enough(context: AdviceContext, ran: Trials) -> bool:
@@ -220,7 +220,7 @@ class Frame:
     prefixes: Windows
     ledger: Ledger
     load: float
-    found: tuple[Feasibility, ...]
+    schemes: tuple[Feasibility, ...]
     measured: tuple[Measurement, ...]
 
 
@@ -240,18 +240,19 @@ def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
     windows, ledger = frame.prefixes, frame.ledger
     rounds = stages.race_windows(context, windows)
     training = stages.make_training(context, windows.first(rounds[-1]), frame.load)
-    chosen = _wanted(context, candidates(context.fabric, frame.found, training))
+    entrants = _wanted(context, candidates(context.fabric, frame.schemes, training))
     if is_timeout(timed_out_parts(now), context.goals):
-        chosen += _changes(context, list(with_shorter_timeouts(context.today.candidate, context.fabric)))
-    chosen, found = _possible(context, "race.toml", chosen, frame)
+        entrants += _changes(context, list(with_shorter_timeouts(context.today.candidate, context.fabric)))
+    entrants, schemes = _possible(context, "race.toml", entrants, frame)
     context.tell(
-        f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
+        f"{len(entrants)} candidates of {sum(map(bool, schemes))} schemes that are possible here, {len(schemes)} "
+        "shipped"
     )
-    raced = stages.run_race(context, chosen, windows, ledger)
-    by_name = {one.name: one for one in chosen}
+    raced = stages.run_race(context, entrants, windows, ledger)
+    by_name = {candidate.name: candidate for candidate in entrants}
     made = _composed(context, [by_name[name] for name in raced.order], frame, raced)
     if made:
-        by_name |= {one.name: one for one in made}
+        by_name |= {candidate.name: candidate for candidate in made}
         raced = stages.run_composed(context, made, raced, windows, ledger)
     tuned = stages.run_tuning(context, by_name, raced, windows, ledger)
     by_name |= {tuned.best.name: tuned.best}
@@ -261,25 +262,25 @@ def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
         finalists=tuple(choice.choose_finalists(context, raced, by_name, tuned.best, room)),
         raced=raced,
         training=training,
-        infeasible=tuple(one for one in found if not one),
+        infeasible=tuple(scheme for scheme in schemes if not scheme),
     )
 
 
 def _possible(
-    context: AdviceContext, name: str, chosen: Sequence[Candidate], frame: Frame
+    context: AdviceContext, name: str, entrants: Sequence[Candidate], frame: Frame
 ) -> tuple[list[Candidate], list[Feasibility]]:
     """The candidates that run and that the switches can have, and schemes with the reasons of those that do not.
 
     `name` is the file of their experiment.
     """
-    kept, schemes = stages.keep_runnable(context, name, chosen, frame.found, frame.prefixes)
+    kept, schemes = stages.keep_runnable(context, name, entrants, frame.schemes, frame.prefixes)
     return keep_exportable(context.experiment(name, kept, frame.prefixes), kept, schemes)
 
 
 def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, raced: Race) -> list[Candidate]:
     """The further work on the candidates of a race, the best of which is first in `order`."""
-    late = {one.name for one in order if is_timeout(raced.timed_out[one.name], context.goals)}
-    made = _changes(context, compose(order, context.fabric, frame.found, late))
+    late = {candidate.name for candidate in order if is_timeout(raced.timed_out[candidate.name], context.goals)}
+    made = _changes(context, compose(order, context.fabric, frame.schemes, late))
     kept, _ = _possible(context, "composed.toml", made, frame) if made else ([], [])
     return kept
 
@@ -287,8 +288,8 @@ def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, 
 def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     """Judges today's scheme and candidates on the whole list, and disturbs the answer."""
     now, ledger, windows = context.today.candidate, frame.ledger, frame.windows
-    by_name = {one.name: one for one in (*compared.candidates, now)}
-    ideal = references(frame.found)
+    by_name = {candidate.name: candidate for candidate in (*compared.candidates, now)}
+    ideal = references(frame.schemes)
     judged = stages.run_judged(context, compared.finalists, ideal, windows, ledger)
     known = choice.judge(context, judged.trials, by_name)
     best = choice.choose(context, known, judged)
@@ -297,19 +298,22 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     remedies: tuple[Remedy, ...] = ()
     if kind is Kind.NONE and compared.training is not None:
         compared_with = replace(context, goals=referring(context.goals, values(judged.trials)))
-        remedies = find_remedies(compared_with, frame.found, beginning, compared.training, ledger)
+        remedies = find_remedies(compared_with, frame.schemes, beginning, compared.training, ledger)
     pair = [*([] if best.candidate is now else [best.candidate]), now]
     seeds: Mapping[str, Trials] = {}
     if kind in (Kind.CHANGE, Kind.NOTHING):
         seeds = stages.run_seeds(context, pair, windows, ledger)
     findings = examine(context, pair, beginning, context.goals, ledger)
     steps, no_rollout = _rollout(context, kind, best.candidate, windows, values(judged.trials))
-    ledger.add_hops(Stage.ROLLOUT, sum(one.hops for one in steps))
-    context.tell(f"sensitivity: {sum(one.refused is None for one in findings)} disturbances")
+    ledger.add_hops(Stage.ROLLOUT, sum(step.hops for step in steps))
+    context.tell(f"sensitivity: {sum(finding.refused is None for finding in findings)} disturbances")
     ranking = _ranking(context, known, best)
     written = context.experiment(
         "experiment.toml",
-        [*(one.candidate for one in ranking), *(one for one in ideal if one.name in judged.references)],
+        [
+            *(candidate.candidate for candidate in ranking),
+            *(candidate for candidate in ideal if candidate.name in judged.references),
+        ],
         windows,
         tail=claims_and_panel(ranking, best, context.goals, context.shown),
     )
@@ -332,7 +336,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
             spent=ledger,
             listed=context.flows.in_words,
             windows=windows.count,
-            disturbed=max((one.part for one in findings), default=0.0),
+            disturbed=max((finding.part for finding in findings), default=0.0),
             seeds=stages.SEEDS if seeds else 1,
             agreeing=_agreeing(context, {**judged.trials, **seeds}, by_name, best.candidate.name) if seeds else 1,
             load=frame.load,
@@ -343,32 +347,32 @@ def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
     )
 
 
-def _commands(context: AdviceContext, written: Experiment, chosen: Candidate) -> tuple[ExportCommand, ...]:
+def _commands(context: AdviceContext, written: Experiment, advised: Candidate) -> tuple[ExportCommand, ...]:
     """The exports of the answer; beside the present configuration of a switch if the request has one."""
     switch = context.request.switch
     present = switch if switch is not None and is_configuration(switch) else None
-    return commands(written, context.today, chosen, present)
+    return commands(written, context.today, advised, present)
 
 
 def _rollout(
-    context: AdviceContext, kind: Kind, chosen: Candidate, windows: Windows, judged: Mapping[str, Values]
+    context: AdviceContext, kind: Kind, advised: Candidate, windows: Windows, judged: Mapping[str, Values]
 ) -> tuple[tuple[RolloutStep, ...], str | None]:
     """The steps of the rollout to the hosts that the request names, and why there are none although it names some."""
     if not context.changed:
         return (), None
-    why = obstacle(context, chosen) if kind is Kind.CHANGE else "nothing is advised that hosts could be changed to"
+    why = obstacle(context, advised) if kind is Kind.CHANGE else "nothing is advised that hosts could be changed to"
     if why is not None:
         context.tell(f"rollout: {why}")
         return (), why
-    steps = roll_out(context, chosen, windows, judged)
-    context.tell(f"rollout: {sum(one.refused is None for one in steps)} of {len(steps)} steps were run")
+    steps = roll_out(context, advised, windows, judged)
+    context.tell(f"rollout: {sum(step.refused is None for step in steps)} of {len(steps)} steps were run")
     return steps, None
 
 
 def _kind(best: JudgedCandidate, known: Sequence[JudgedCandidate], context: AdviceContext) -> Kind:
     if best.surely_meets:
         return Kind.NOTHING if best.candidate is context.today.candidate else Kind.CHANGE
-    return Kind.NONE if all(one.surely_misses for one in known) else Kind.UNKNOWN
+    return Kind.NONE if all(judged.surely_misses for judged in known) else Kind.UNKNOWN
 
 
 def _ranking(
@@ -376,23 +380,29 @@ def _ranking(
 ) -> tuple[JudgedCandidate, ...]:
     """Today's scheme, the advice, then the others: those that surely meet all goals by cost, then the nearest."""
 
-    def key(one: JudgedCandidate) -> tuple[object, ...]:
-        cost = context.today.cost(one.candidate)
-        return (not one.surely_meets, cost if one.surely_meets else (0, 0, 0), one.surely_misses, one.miss, cost)
+    def key(judged: JudgedCandidate) -> tuple[object, ...]:
+        cost = context.today.cost(judged.candidate)
+        return (
+            not judged.surely_meets,
+            cost if judged.surely_meets else (0, 0, 0),
+            judged.surely_misses,
+            judged.miss,
+            cost,
+        )
 
     now = known[context.today.candidate.name]
-    others = sorted((one for one in known.values() if one not in (now, best)), key=key)
+    others = sorted((judged for judged in known.values() if judged not in (now, best)), key=key)
     return (now, *([] if best is now else [best]), *others)
 
 
-def _agreeing(context: AdviceContext, found: Mapping[str, Trials], by_name: Mapping[str, Candidate], best: str) -> int:
+def _agreeing(context: AdviceContext, trials: Mapping[str, Trials], by_name: Mapping[str, Candidate], best: str) -> int:
     """The number of seeds that give the answer alone: the advice surely meets all goals, and today's scheme does not,
     unless it is the advice. Where today's scheme ran with one seed, that one stands for the others."""
     now = context.today.candidate.name
     same = 0
-    for seed in found[best]:
-        own = {name: {seed: of.get(seed, next(iter(of.values())))} for name in {best, now} for of in [found[name]]}
-        known = choice.judge(context, own, by_name, {name: of for name, of in found.items() if name not in own})
+    for seed in trials[best]:
+        own = {name: {seed: of.get(seed, next(iter(of.values())))} for name in {best, now} for of in [trials[name]]}
+        known = choice.judge(context, own, by_name, {name: of for name, of in trials.items() if name not in own})
         same += known[best].surely_meets and known[now].surely_meets == (best == now)
     return same
 

@@ -48,13 +48,13 @@ def of_list(context: AdviceContext) -> list[str]:
 
 def of_check(measured: Sequence[Measurement]) -> list[str]:
     """The doubt that the network of today is not what is simulated, which touches every number."""
-    off = sum(not one.agrees for one in measured)
+    off = sum(not measurement.agrees for measurement in measured)
     return [f"{off} of {len(measured)} measured values are not what is predicted for today"] if off else []
 
 
 def of_runs(best: JudgedCandidate, goals: Sequence[Goal], load: float) -> list[str]:
     """The doubts that runs show, the worst first: overload makes every number doubtful."""
-    found = []
+    doubts = []
     if load >= 1:
-        found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
-    return [*found, *timeout_warnings(best, goals)]
+        doubts.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
+    return [*doubts, *timeout_warnings(best, goals)]

@@ -22,7 +22,7 @@ _HEADROOM = Headroom(size=3, xon=1, xoff=2, xon_offset=None)
 
 
 def keep_exportable(
-    experiment: Experiment, chosen: Sequence[Candidate], found: Sequence[Feasibility]
+    experiment: Experiment, candidates: Sequence[Candidate], feasibilities: Sequence[Feasibility]
 ) -> tuple[list[Candidate], list[Feasibility]]:
     """The candidates that the switches of the fabric can have, and schemes with the reasons of those that they cannot.
 
@@ -31,21 +31,21 @@ def keep_exportable(
     """
     system = experiment.fabric.system
     if system is None:
-        return list(chosen), list(found)
+        return list(candidates), list(feasibilities)
     refused: dict[str, str] = {}
     kept: list[Candidate] = []
-    for one in chosen:
-        reason = why_not(experiment, one.name, system)
+    for candidate in candidates:
+        reason = why_not(experiment, candidate.name, system)
         if reason is None:
-            kept.append(one)
+            kept.append(candidate)
         else:
-            refused.setdefault(str(one.rows.get("base", one.name)), reason)
-    bases = {str(one.rows.get("base", one.name)) for one in kept}
+            refused.setdefault(str(candidate.rows.get("base", candidate.name)), reason)
+    bases = {str(candidate.rows.get("base", candidate.name)) for candidate in kept}
     schemes = [
-        replace(one, reasons=(*one.reasons, refused[one.scheme]))
-        if one and one.scheme in refused and one.scheme not in bases
-        else one
-        for one in found
+        replace(scheme, reasons=(*scheme.reasons, refused[scheme.scheme]))
+        if scheme and scheme.scheme in refused and scheme.scheme not in bases
+        else scheme
+        for scheme in feasibilities
     ]
     return kept, schemes
 

@@ -89,8 +89,8 @@ class Fabric:
     @property
     def topology(self) -> Mapping[str, Any]:
         """The table of the topology."""
-        found: Mapping[str, Any] = self.experiment["topology"]
-        return found
+        topology: Mapping[str, Any] = self.experiment["topology"]
+        return topology
 
     @property
     def marking(self) -> Mapping[str, Any]:
@@ -277,7 +277,7 @@ def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
                 f"key `metrics.classes.{name}`: classes of flows are by size and group here; "
                 f'{{ below = "100kB", group = "web" }}, with some of {", ".join((*_BOUNDS, _GROUPS))}'
             )
-        elif wrong := next((found for key in _BOUNDS if (found := _wrong_size(of, key)) is not None), None):
+        elif wrong := next((wrong_size for key in _BOUNDS if (wrong_size := _wrong_size(of, key)) is not None), None):
             yield f"key `metrics.classes.{name}.{wrong}"
         elif not _are_names(of.get(_GROUPS, [])):
             yield f'key `metrics.classes.{name}.{_GROUPS}`: this is no name; "web", or a list such as ["web", "mail"]'
@@ -306,19 +306,19 @@ def _is_count(value: object) -> bool:
 
 
 def _features(switch: Mapping[str, Any], host: Mapping[str, Any], assumed: list[str]) -> frozenset[str]:
-    found = set()
+    features = set()
     for where, stated, known in (("switches", switch, SWITCH_FEATURES), ("hosts", host, HOST_FEATURES)):
         unstated = [name for name in known if name not in stated]
-        found |= {name for name in known if (stated[name] if name in stated else _DEFAULTS.get(name, False))}
+        features |= {name for name in known if (stated[name] if name in stated else _DEFAULTS.get(name, False))}
         if stated.get("kernel_module") is True and "congestion_module" not in stated:
             # Who loads a transport also loads a congestion control.
-            found.add("congestion_module")
+            features.add("congestion_module")
             unstated.remove("congestion_module")
         for has in (True, False):
             names = [name for name in unstated if _DEFAULTS.get(name, False) is has]
             if names:
                 assumed.append(f"{where} are taken to have {'' if has else 'no '}{', '.join(names)}: not stated")
-    return frozenset(found)
+    return frozenset(features)
 
 
 def _host(stated: Mapping[str, Any], assumed: list[str]) -> dict[str, Any]:
@@ -338,16 +338,16 @@ def _host(stated: Mapping[str, Any], assumed: list[str]) -> dict[str, Any]:
 
 def _resolved(topology: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """The table with a file's path from here: experiments are written elsewhere."""
-    found = dict(topology)
-    if isinstance(found.get("path"), str):
-        found["path"] = str((base / found["path"]).resolve())
-    return found
+    resolved = dict(topology)
+    if isinstance(resolved.get("path"), str):
+        resolved["path"] = str((base / resolved["path"]).resolve())
+    return resolved
 
 
 def _ecn(stated: Any) -> Ecn:
     """Marking as experiment files have it."""
-    found: Ecn = stated if isinstance(stated, Mapping) else "auto"
-    return found
+    ecn: Ecn = stated if isinstance(stated, Mapping) else "auto"
+    return ecn
 
 
 def class_edges(classes: Mapping[str, Any]) -> list[int]:
@@ -360,11 +360,11 @@ _LIMITS = (("below", np.less), ("to", np.less_equal), ("above", np.greater), ("f
 
 def in_class(sizes: Sizes, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """The sizes in a class, by its bounds of sizes alone."""
-    chosen = np.ones(len(sizes), dtype=bool)
+    mask = np.ones(len(sizes), dtype=bool)
     for key, keep in _LIMITS:
         if key in of:
-            chosen &= keep(sizes, size(str(of[key])))
-    return chosen
+            mask &= keep(sizes, size(str(of[key])))
+    return mask
 
 
 def scaled(limit: str, factor: float) -> str:

@@ -70,8 +70,8 @@ class Feasibility:
 def shipped() -> Mapping[str, Rows]:
     """The rows of all shipped schemes, with their defaults."""
     names = [entry["name"] for entry in json.loads(_core.catalogue())["schemes"]]
-    found: Mapping[str, Rows] = check({**_ALL, "schemes": names})["merged"]["scheme"]
-    return found
+    schemes: Mapping[str, Rows] = check({**_ALL, "schemes": names})["merged"]["scheme"]
+    return schemes
 
 
 def feasible(fabric: Fabric, flows: FlowList) -> tuple[Feasibility, ...]:
@@ -96,13 +96,13 @@ def possible(name: str, rows: Rows, fabric: Fabric, flows: FlowList) -> Feasibil
 
 def requires(rows: Rows) -> tuple[str, ...]:
     """The requirements of a scheme for switches, hosts and flows; `KeyError` for a row of an unknown kind."""
-    found: list[str] = []
+    needs: list[str] = []
     for row in _ROWS:
-        found += part(row, rows[row]["kind"]).needs
+        needs += part(row, rows[row]["kind"]).needs
     nic = rows["nic"]
-    found += part("nic", nic if isinstance(nic, str) else nic.get("queue", "port")).needs
-    found += ["pfc"] if rows["port"].get("pfc") else []
-    return tuple(dict.fromkeys(found))
+    needs += part("nic", nic if isinstance(nic, str) else nic.get("queue", "port")).needs
+    needs += ["pfc"] if rows["port"].get("pfc") else []
+    return tuple(dict.fromkeys(needs))
 
 
 def takes_no_pfc(rows: Rows) -> bool:

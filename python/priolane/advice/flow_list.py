@@ -138,14 +138,14 @@ class FlowList:
 
     def beginning(self, part: float) -> "FlowList":
         """The flows that start within the first part of the list's time; for lists of which no flow waits."""
-        chosen = self.at_ns < self.begins_ns + part * self.span_ns
-        columns = {name: of[chosen] for name, of in self.columns.items()}
-        connections = None if self.connections is None else self.connections[chosen]
+        mask = self.at_ns < self.begins_ns + part * self.span_ns
+        columns = {name: of[mask] for name, of in self.columns.items()}
+        connections = None if self.connections is None else self.connections[mask]
         return replace(
             self,
             columns=columns,
-            at_ns=self.at_ns[chosen],
-            group_of=self.group_of[chosen],
+            at_ns=self.at_ns[mask],
+            group_of=self.group_of[mask],
             connections=connections,
         )
 
@@ -167,8 +167,8 @@ class FlowList:
             text = self._text(self.group_of == place, squeeze, (classes or {}).get(name))
             write_whole(folder / f"{name}.csv", text)
 
-    def _text(self, chosen: Mask, squeeze: float, priority: int | None) -> str:
-        rows = np.flatnonzero(chosen)
+    def _text(self, mask: Mask, squeeze: float, priority: int | None) -> str:
+        rows = np.flatnonzero(mask)
         begin = self.begins_ns
         own = self.columns["start_ns"][rows] if self.waits else self.at_ns[rows]
         starts = np.rint(np.maximum(0.0, own - begin) / squeeze)
@@ -193,11 +193,11 @@ class FlowList:
 
     def _renumbered(self, rows: Numbers) -> list[str | None]:
         place = {int(row): nth for nth, row in enumerate(rows)}
-        found: list[str | None] = []
+        renumbered: list[str | None] = []
         for row in rows:
             inside = [str(place[int(part)]) for part in self.after[row].split("+") if part and int(part) in place]
-            found.append("+".join(inside) or None)
-        return found
+            renumbered.append("+".join(inside) or None)
+        return renumbered
 
 
 def _whole(values: Sizes) -> pa.Array:
@@ -255,10 +255,10 @@ def flow_list(path: Path, source: IO[bytes], names: Sequence[str] = ()) -> FlowL
     if crossing:
         unused.append(f"{path}: {crossing} flows that wait for flows of another group start by themselves")
     connections = _connections(table.get("connection"))
-    found = FlowList(path, columns, at_ns, group_of, groups, after, tuple(unused), connections)
-    if found.span_ns <= 1:
+    flows = FlowList(path, columns, at_ns, group_of, groups, after, tuple(unused), connections)
+    if flows.span_ns <= 1:
         raise InputError(f"{path}: all flows start at one instant; `priolane import --spread 1s` spreads them")
-    return found
+    return flows
 
 
 # Separators of other dialects, what they are called, and the command that makes commas of them.
@@ -293,7 +293,7 @@ def _unknown(table: Mapping[str, pa.ChunkedArray]) -> Iterator[str]:
     for name in table:
         if name in known:
             continue
-        near = difflib.get_close_matches(name, [one for one in known if one not in table], 1)
+        near = difflib.get_close_matches(name, [name for name in known if name not in table], 1)
         hint = f"; did you mean `{near[0]}`?" if near else ""
         yield f"column {name[:_LONGEST_SHOWN]!r} is not used, as no flow list has it{hint}"
 
@@ -338,16 +338,16 @@ def _groups(
     texts = [str(text or "").strip() for text in column.to_pylist()]
     if names:
         texts = [names[int(text)] for text in texts]
-        found = [name for name in names if name in set(texts)]
+        groups = [name for name in names if name in set(texts)]
     else:
         wrong = next((row for row, text in enumerate(texts) if not _LABEL.fullmatch(text)), None)
         if wrong is not None:
             raise InputError(f"{path}: line {wrong + 2}: `group` is no name. Use letters, digits, _ and -, such as web")
-        found = list(dict.fromkeys(texts))
-    if len(found) > _MOST_GROUPS:
-        raise InputError(f"{path}: {len(found)} names in the column `group`. Use at most {_MOST_GROUPS}")
-    place = {name: nth for nth, name in enumerate(found)}
-    return tuple(found), np.asarray([place[text] for text in texts], dtype=np.int64)
+        groups = list(dict.fromkeys(texts))
+    if len(groups) > _MOST_GROUPS:
+        raise InputError(f"{path}: {len(groups)} names in the column `group`. Use at most {_MOST_GROUPS}")
+    place = {name: nth for nth, name in enumerate(groups)}
+    return tuple(groups), np.asarray([place[text] for text in texts], dtype=np.int64)
 
 
 def _connections(column: pa.ChunkedArray | None) -> Numbers | None:
@@ -381,14 +381,14 @@ def _starts(path: Path, columns: Mapping[str, Sizes], after: Sequence[str]) -> S
 
 def _rows(path: Path, row: int, text: str, count: int) -> list[int]:
     try:
-        found = [int(part) for part in text.split("+")]
+        numbers = [int(part) for part in text.split("+")]
     except ValueError:
-        found = []
-    if not found or not all(0 <= number < count for number in found):
+        numbers = []
+    if not numbers or not all(0 <= number < count for number in numbers):
         raise InputError(
             f"{path}: row {row}: `after` = {text!r} must name rows of the list, such as 3+7, without delays"
         )
-    return found
+    return numbers
 
 
 def _crossing(after: Sequence[str], group_of: Numbers) -> int:

@@ -22,10 +22,12 @@ def panel(advice: Advice) -> Panel | None:
     if len(metrics) < 2 or judging is None:
         return None
     drawn: list[tuple[str, str, Mapping[str, Estimate], int]] = [
-        (one.candidate.name, one.candidate.name, one.estimates, one.candidate.queues) for one in judging.ranking
+        (judged.candidate.name, judged.candidate.name, judged.estimates, judged.candidate.queues)
+        for judged in judging.ranking
     ]
     drawn += [
-        (one.candidate.name, f"{one.candidate.name} (no deployment)", one.estimates, 0) for one in judging.references
+        (reference.candidate.name, f"{reference.candidate.name} (no deployment)", reference.estimates, 0)
+        for reference in judging.references
     ]
     if all(goal.name in judging.alone for goal in metrics):
         drawn.append(("ideal", "each flow alone (bound)", judging.alone, 0))
@@ -47,14 +49,14 @@ def directions(advice: Advice) -> str:
 
 def _others(advice: Advice, judging: Judging) -> list[tuple[str, Mapping[str, Estimate], int]]:
     """Candidates that the race ended, with what they had on the windows that they ran."""
-    judged = {one.candidate.name for one in judging.ranking}
-    found: list[tuple[str, Mapping[str, Estimate], int]] = []
-    for one in judging.candidates:
-        how = judging.race.ended.get(one.name)
-        if one.name not in judged and how is not None and how.why not in (Why.SAME, Why.STUCK):
-            own = judging.race.values[one.name]
-            found.append((one.name, estimates((*advice.goals, *advice.shown), own), one.queues))
-    return found
+    judged = {ranked.candidate.name for ranked in judging.ranking}
+    others: list[tuple[str, Mapping[str, Estimate], int]] = []
+    for candidate in judging.candidates:
+        how = judging.race.ended.get(candidate.name)
+        if candidate.name not in judged and how is not None and how.why not in (Why.SAME, Why.STUCK):
+            own = judging.race.values[candidate.name]
+            others.append((candidate.name, estimates((*advice.goals, *advice.shown), own), candidate.queues))
+    return others
 
 
 def _panel(x: Goal, y: Goal, drawn: Sequence[tuple[str, str, Mapping[str, Estimate], int]]) -> Panel:

@@ -147,13 +147,13 @@ def read_goals(texts: Sequence[str]) -> tuple[tuple[Goal, ...], int | None]:
 
 
 def _goal(text: str) -> Goal:
-    found = _GOAL.fullmatch(text)
-    if found is None:
+    match = _GOAL.fullmatch(text)
+    if match is None:
         raise InputError(
             f"--goal {text!r}: this is no goal; write METRIC.CLASS < VALUE, such as 'p99.small < 1ms', "
             "'goodput.bulk > 90%' or 'queues <= 3'"
         )
-    name, size_class, sign, number, unit = found.groups()
+    name, size_class, sign, number, unit = match.groups()
     quantity = QUANTITIES.get(name)
     if quantity is None:
         raise InputError(f"--goal {text!r}: no metric {name!r}; one of {', '.join(QUANTITIES)}")

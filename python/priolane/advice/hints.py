@@ -52,13 +52,15 @@ def _tenants(base: str, queues: int, training: Training) -> Iterator[Candidate]:
         "host": {"kind": "round_robin"},
     }
     description = f"{queues} strict priorities by tenant, in the order of the goals"
-    one = Candidate(f"tenants{queues}", "by tenant", description, rows, queues)
-    yield one
+    candidate = Candidate(f"tenants{queues}", "by tenant", description, rows, queues)
+    yield candidate
     for ratio in _WEIGHTS:
         weights = [ratio ** (queues - 1 - nth) for nth in range(queues)]
         port = {"kind": "wfq", "queues": queues, "weights": weights}
         description = f"{queues} queues by tenant, weights {', '.join(map(str, weights))}"
-        yield replace(one, name=f"{one.name}_wfq{ratio}", description=description, rows={**rows, "port": port})
+        yield replace(
+            candidate, name=f"{candidate.name}_wfq{ratio}", description=description, rows={**rows, "port": port}
+        )
 
 
 def _coflows(base: str, levels: int, training: Training) -> Iterator[Candidate]:
@@ -66,18 +68,18 @@ def _coflows(base: str, levels: int, training: Training) -> Iterator[Candidate]:
         "": (training.equal_bytes_of_coflows(levels), "as many bytes in each"),
         "_es": (training.equal_coflows(levels), "as many coflows in each"),
     }
-    for suffix, (found, about) in ladders.items():
-        if found:
-            yield _by_coflow(base, f"coflow{len(found) + 1}{suffix}", found, about)
+    for suffix, (thresholds, about) in ladders.items():
+        if thresholds:
+            yield _by_coflow(base, f"coflow{len(thresholds) + 1}{suffix}", thresholds, about)
 
 
-def _by_coflow(base: str, name: str, found: tuple[int, ...], about: str) -> Candidate:
-    count = len(found) + 1
+def _by_coflow(base: str, name: str, thresholds: tuple[int, ...], about: str) -> Candidate:
+    count = len(thresholds) + 1
     rows = {
         "base": base,
-        "assign": {"kind": "coflow_size", "thresholds": texts(found)},
+        "assign": {"kind": "coflow_size", "thresholds": texts(thresholds)},
         "port": strict(count),
         "host": {"kind": "round_robin"},
     }
     description = f"{count} strict priorities by the bytes of coflows: {about}"
-    return Candidate(name, "by coflow", description, rows, count, found, ("assign",))
+    return Candidate(name, "by coflow", description, rows, count, thresholds, ("assign",))

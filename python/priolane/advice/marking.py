@@ -45,7 +45,7 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
     }
     experiment = Experiment(keys)
     try:
-        found: Mapping[str, Any] = check(experiment)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
+        port_ecn: Mapping[str, Any] = check(experiment)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
         network = network_of(experiment)
     except InputError:
         return Derived()
@@ -60,8 +60,8 @@ def derive(tables: Mapping[str, Any], ecn: Ecn | None) -> Derived:
     if ecn is None:
         return unmarked
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
-    of_links = {name: _of_links(found[name], links) for name in LIMITS if name in found}
-    return replace(unmarked, marking={**found, **of_links})
+    of_links = {name: _of_links(port_ecn[name], links) for name in LIMITS if name in port_ecn}
+    return replace(unmarked, marking={**port_ecn, **of_links})
 
 
 LIMITS = ("at", "full")

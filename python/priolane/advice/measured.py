@@ -43,13 +43,13 @@ class Measurement:
     def __str__(self) -> str:
         """The comparison as a clause."""
         unit = self.goal.quantity.unit
-        found = (
+        measured = (
             f"{self.goal.asked} is measured as {self.goal.format(self.value)}, predicted {self.predicted.format(unit)}"
         )
         if self.agrees or not self.predicted.mean or self.value <= 0:
-            return found
+            return measured
         factor = math.exp(abs(math.log(self.value / self.predicted.mean)))
-        return f"{found}: {short(factor)} times off"
+        return f"{measured}: {short(factor)} times off"
 
 
 def read_measured(path: Path | None) -> tuple[Goal, ...]:
@@ -63,18 +63,18 @@ def read_measured(path: Path | None) -> tuple[Goal, ...]:
         )
     if len(rows) > _MOST_ROWS:
         raise InputError(f"{path}: {len(rows) - 1} rows; at most {_MOST_ROWS - 1}")
-    found: list[Goal] = []
+    goals: list[Goal] = []
     mistakes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
         try:
-            found.append(_read(row))
+            goals.append(_read(row))
         except InputError as error:
             mistakes.append(f"{path}: line {line}: {str(error).removeprefix('--goal ')}")
     if mistakes:
         raise InputError("\n".join(mistakes))
-    return tuple(found)
+    return tuple(goals)
 
 
 def _read(row: Sequence[str]) -> Goal:

@@ -117,25 +117,25 @@ def outcomes(
 
 def referring(goals: Sequence[Goal], values: Mapping[str, Values]) -> tuple[Goal, ...]:
     """The goals with the values that relative ones refer to: the best of these candidates, or today's."""
-    found = []
+    resolved = []
     for goal in goals:
         absolute = _bound(replace(goal, bound=1.0), {name: of[goal.name] for name, of in values.items()})
         value = None if absolute is None else float(absolute[0])
         if value is None or not goal.is_relative:
-            found.append(goal)
+            resolved.append(goal)
         else:
-            found.append(replace(goal, reference=value if goal.quantity.is_part else math.exp(value)))
-    return tuple(found)
+            resolved.append(replace(goal, reference=value if goal.quantity.is_part else math.exp(value)))
+    return tuple(resolved)
 
 
 def scores(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Jackknife]:
     """The score of each candidate; infinite where it lacks a value, as flows did not finish."""
-    found = {}
+    by_name = {}
     bounds = _bounds(goals, values)
     for name, of in values.items():
         first, *others = [_vector(goal, of[goal.name], bounds[goal.name]) for goal in goals]
-        found[name] = Jackknife(sum((MISS * np.maximum(0.0, other) for other in others), first))
-    return found
+        by_name[name] = Jackknife(sum((MISS * np.maximum(0.0, other) for other in others), first))
+    return by_name
 
 
 def meeting(goals: Sequence[Goal], values: Mapping[str, Values]) -> list[str]:
@@ -146,16 +146,16 @@ def meeting(goals: Sequence[Goal], values: Mapping[str, Values]) -> list[str]:
     }
     bounds = _bounds(goals, alone)
     margins = {name: [_margin(goal, of[goal.name], bounds[goal.name]) for goal in goals] for name, of in alone.items()}
-    return [name for name, of in margins.items() if all(one is not None and one.all <= 0 for one in of)]
+    return [name for name, of in margins.items() if all(margin is not None and margin.all <= 0 for margin in of)]
 
 
-def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], one: str, other: str) -> bool:
-    """Whether the interval of the difference of scores lies on the side of `one`, or flows of `other` alone did not
+def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], leader: str, rival: str) -> bool:
+    """Whether the interval of the difference of scores lies on the side of `leader`, or flows of `rival` alone did not
     finish."""
-    found = scores(goals, {name: values[name] for name in (one, other)})
-    if not found[other].is_finite or not found[one].is_finite:
-        return found[one].is_finite
-    _, low, _, _ = found[other].minus(found[one]).difference()
+    compared = scores(goals, {name: values[name] for name in (leader, rival)})
+    if not compared[rival].is_finite or not compared[leader].is_finite:
+        return compared[leader].is_finite
+    _, low, _, _ = compared[rival].minus(compared[leader]).difference()
     return low > 0
 
 

@@ -54,7 +54,9 @@ def page(advice: Advice) -> str:
         rollout=() if judging is None else terminal.rollout_rows(advice, judging),
         ended={} if judging is None else ends_of(judging),
         words=_words(advice),
-        description={} if judging is None else {one.name: one.description for one in judging.candidates},
+        description={}
+        if judging is None
+        else {candidate.name: candidate.description for candidate in judging.candidates},
         spending=None if judging is None else terminal.spending(judging),
     )
 
@@ -73,9 +75,9 @@ def _words(advice: Advice) -> dict[str, str]:
     if advice.judging is None:
         return {}
     now = advice.judging.now.candidate
-    shown = [one.candidate for one in advice.judging.ranking if one.candidate is not now]
-    shown += [one.judged.candidate for one in advice.judging.remedies]
-    return {one.name: words.configuration(one, now) for one in shown}
+    shown = [judged.candidate for judged in advice.judging.ranking if judged.candidate is not now]
+    shown += [remedy.judged.candidate for remedy in advice.judging.remedies]
+    return {candidate.name: words.configuration(candidate, now) for candidate in shown}
 
 
 def _detail(advice: Advice) -> str:

@@ -102,10 +102,10 @@ _GROWTH = 1.5
 def stages(windows: int) -> tuple[int, ...]:
     """The windows of each round: `FEWEST`, twice as many, and so on, and all in place of a last round that has nearly
     as many."""
-    found = [FEWEST]
-    while found[-1] * 2 <= windows:
-        found.append(found[-1] * 2)
-    return (*(count for count in found if count * _GROWTH <= windows), windows)
+    counts = [FEWEST]
+    while counts[-1] * 2 <= windows:
+        counts.append(counts[-1] * 2)
+    return (*(count for count in counts if count * _GROWTH <= windows), windows)
 
 
 def race(
@@ -130,16 +130,16 @@ def race(
     timed_out: dict[str, Mapping[str, float]] = {}
     spent = 0
     for nth, count in enumerate(rounds):
-        found = evaluate(alive, count)
+        trials = evaluate(alive, count)
         ran = tuple(alive)
-        own = values(found)
+        own = values(trials)
         read |= own
-        each |= _each(found, count)
-        timed_out |= {name: timed_out_parts(of) for name, of in found.items()}
-        spent += hops(found)
+        each |= _each(trials, count)
+        timed_out |= {name: timed_out_parts(of) for name, of in trials.items()}
+        spent += hops(trials)
         of = scores(goals, own)
-        means |= {name: one.all for name, one in of.items()}
-        ended |= _judge(of, own, {name: hops({name: by}) for name, by in found.items()}, count, len(rounds))
+        means |= {name: score.all for name, score in of.items()}
+        ended |= _judge(of, own, {name: hops({name: by}) for name, by in trials.items()}, count, len(rounds))
         alive = sorted((name for name in alive if name not in ended), key=lambda name: means[name])
         if nth + 1 < len(rounds):
             beyond = _beyond(alive, each, budget - spent, rounds[nth + 1] + 1)
@@ -163,21 +163,21 @@ def race(
     )
 
 
-def enter(raced: Race, goals: Sequence[Goal], found: Mapping[str, Trials]) -> Race:
-    """The race with one more round on the windows of its last one, in which the candidates of `found` ran as well.
+def enter(raced: Race, goals: Sequence[Goal], trials: Mapping[str, Trials]) -> Race:
+    """The race with one more round on the windows of its last one, in which the candidates of `trials` ran as well.
 
     Those that are left did not run again: their values are known.
     """
     last = raced.rounds[-1]
     before = [name for name in raced.left if name in last.ran]
-    own = {**{name: raced.values[name] for name in before}, **values(found)}
+    own = {**{name: raced.values[name] for name in before}, **values(trials)}
     of = scores(goals, own)
-    means = {name: one.all for name, one in of.items()}
+    means = {name: score.all for name, score in of.items()}
     taken = {name: round(raced.each[name] * (last.windows + 1)) for name in before}
-    taken |= {name: hops({name: by}) for name, by in found.items()}
+    taken |= {name: hops({name: by}) for name, by in trials.items()}
     ended = {**raced.ended, **_judge(of, own, taken, last.windows, len(raced.rounds) + 1)}
     left = sorted((name for name in own if name not in ended), key=lambda name: means[name])
-    spent = raced.hops + hops(found)
+    spent = raced.hops + hops(trials)
     return Race(
         left=tuple(left),
         ended=ended,
@@ -185,14 +185,14 @@ def enter(raced: Race, goals: Sequence[Goal], found: Mapping[str, Trials]) -> Ra
         values={**raced.values, **own},
         rounds=(*raced.rounds, Round(last.windows, tuple(own), tuple(left), spent)),
         hops=spent,
-        each={**raced.each, **_each(found, last.windows)},
-        timed_out={**raced.timed_out, **{name: timed_out_parts(of) for name, of in found.items()}},
+        each={**raced.each, **_each(trials, last.windows)},
+        timed_out={**raced.timed_out, **{name: timed_out_parts(of) for name, of in trials.items()}},
     )
 
 
-def _each(found: Mapping[str, Trials], count: int) -> dict[str, float]:
+def _each(trials: Mapping[str, Trials], count: int) -> dict[str, float]:
     """The packet-hops that each candidate took for a window: the first window is simulated and not read."""
-    return {name: hops({name: of}) / (count + 1) for name, of in found.items()}
+    return {name: hops({name: of}) / (count + 1) for name, of in trials.items()}
 
 
 def _judge(
@@ -220,17 +220,17 @@ def _judge(
     rivals = [name for name in left if name != leader]
     if not of[leader].is_finite:
         return ended
-    found = {name: of[name].minus(of[leader]).difference() for name in rivals}
-    corrected = _core.holm([found[name][3] for name in rivals])
+    differences = {name: of[name].minus(of[leader]).difference() for name in rivals}
+    corrected = _core.holm([differences[name][3] for name in rivals])
     for name, p in zip(rivals, corrected, strict=True):
-        if found[name][0] > 0 and p <= _LEVEL / looks:
+        if differences[name][0] > 0 and p <= _LEVEL / looks:
             ended[name] = CandidateEnd(Why.EXCLUDED, count, leader)
     return ended
 
 
-def _are_equal(one: Values, other: Values) -> bool:
+def _are_equal(value: Values, other: Values) -> bool:
     """Whether two candidates have the same values in all windows."""
-    pairs = [(value, other[name]) for name, value in one.items()]
+    pairs = [(value, other[name]) for name, value in value.items()]
     return all(
         a is b if a is None or b is None else np.array_equal(a.values, b.values, equal_nan=True) for a, b in pairs
     )

@@ -16,9 +16,9 @@ def how_to_import(path: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         request = {"format": "auto", "file": str(path), "out": str(Path(folder) / _LIST)}
         try:
-            found = json.loads(_core.import_flows(json.dumps(request)))["format"]
+            kind = json.loads(_core.import_flows(json.dumps(request)))["format"]
         except InputError as error:
             reason = str(error).splitlines()[0].removeprefix(f"{path}: ")
             return f"`priolane import auto` says of it: {reason}"
-    command = command_line("priolane", "import", found, path_word(path), "-o", _LIST)
-    return f"It is a file of the format {found}: {command}, then give {_LIST} to advise"
+    command = command_line("priolane", "import", kind, path_word(path), "-o", _LIST)
+    return f"It is a file of the format {kind}: {command}, then give {_LIST} to advise"

@@ -32,18 +32,18 @@ class Recording:
     @property
     def assumed(self) -> tuple[str, ...]:
         """The assumptions about flows that the recording does not show."""
-        found = []
+        sentences = []
         if self.spread_s:
-            found.append(
+            sentences.append(
                 f"flows that start at one instant of the recording start evenly over {_span(self.spread_s)}, as "
                 "`priolane import --spread` placed them: bursts within that time are not in the list"
             )
         if self.recorded and self.midstream is None:
-            found.append(
+            sentences.append(
                 "flows begin where the recording shows them first, and have the size that it shows: it does not say "
                 "which of them began before it"
             )
-        return tuple(found)
+        return tuple(sentences)
 
     @property
     def clock(self) -> str | None:
@@ -58,19 +58,19 @@ class Recording:
     @property
     def doubts(self) -> tuple[str, ...]:
         """The sources of uncertainty besides sampling and the clock: late starts, flows without a beginning."""
-        found = []
+        sentences = []
         if self.late_s:
-            found.append(
+            sentences.append(
                 f"the recording states starts up to {_span(self.late_s)} late, each by its own delay: flows that met "
                 "in the network may not meet here, and tails may be too low"
             )
         if self.midstream:
             part = 100 * self.midstream / max(self.flows, self.midstream)
-            found.append(
+            sentences.append(
                 f"{self.midstream} flows ({part:.2g} %) began before the recording: their sizes lack what was sent "
                 "before, and their starts are late; thresholds by bytes sent may be too low"
             )
-        return tuple(found)
+        return tuple(sentences)
 
 
 # Counts of a report fit into 64 bits.

@@ -25,43 +25,47 @@ _MOST = 8
 
 
 def find_remedies(
-    context: AdviceContext, found: Sequence[Feasibility], windows: Windows, training: Training, ledger: Ledger
+    context: AdviceContext, schemes: Sequence[Feasibility], windows: Windows, training: Training, ledger: Ledger
 ) -> tuple[Remedy, ...]:
     """The schemes that missing capabilities would make possible, judged on the first windows of the list.
 
     Relative goals of `context` have the values of candidates on the whole list as their `reference`.
     """
     begin(context, ledger, Stage.REMEDIES)
-    here = {one.name for one in candidates(context.fabric, found, training)}
+    here = {candidate.name for candidate in candidates(context.fabric, schemes, training)}
     remedies: list[Remedy] = []
-    for missing, scheme, fabric in richer_fabrics(context.fabric, found):
+    for missing, scheme, fabric in richer_fabrics(context.fabric, schemes):
         richer = replace(context, fabric=fabric)
-        new = [one for one in candidates(fabric, feasible(fabric, context.flows), training) if one.name not in here]
-        chosen = candidate_for(new, scheme)
-        if chosen is None or any(chosen.name == other.judged.candidate.name for other in remedies):
+        new = [
+            candidate
+            for candidate in candidates(fabric, feasible(fabric, context.flows), training)
+            if candidate.name not in here
+        ]
+        candidate = candidate_for(new, scheme)
+        if candidate is None or any(candidate.name == other.judged.candidate.name for other in remedies):
             continue
         try:
-            experiment = richer.experiment(f"with_{'_'.join(missing)}.toml", [chosen], windows)
+            experiment = richer.experiment(f"with_{'_'.join(missing)}.toml", [candidate], windows)
             trials = experiment.trials(
-                context.request.out / "runs" / "remedies" / chosen.name,
-                [chosen.name],
+                context.request.out / "runs" / "remedies" / candidate.name,
+                [candidate.name],
                 context.request.how,
                 context.read,
             )
         except (InputError, RunFailed) as error:
-            context.tell(f"{', '.join(missing)}: {chosen.name} cannot be run: {str(error).splitlines()[0]}")
+            context.tell(f"{', '.join(missing)}: {candidate.name} cannot be run: {str(error).splitlines()[0]}")
             continue
         ledger.add_candidates(hops(trials) / windows.part)
         ledger.add(Stage.REMEDIES, trials)
-        remedies.append(Remedy(missing, judge(richer, trials, {chosen.name: chosen})[chosen.name]))
+        remedies.append(Remedy(missing, judge(richer, trials, {candidate.name: candidate})[candidate.name]))
         if len(remedies) == _MOST:
             break
     context.tell(f"missing capabilities: {len(remedies)} were tried")
-    return tuple(sorted(remedies, key=lambda one: (not one.judged.surely_meets, one.judged.miss)))
+    return tuple(sorted(remedies, key=lambda remedy: (not remedy.judged.surely_meets, remedy.judged.miss)))
 
 
 def richer_fabrics(
-    fabric: Fabric, found: Sequence[Feasibility]
+    fabric: Fabric, schemes: Sequence[Feasibility]
 ) -> Iterator[tuple[tuple[str, ...], str | None, Fabric]]:
     """Fabrics with one more thing, or with all that one shipped scheme lacks, and that scheme."""
     if fabric.queues < _QUEUES:
@@ -70,17 +74,17 @@ def richer_fabrics(
         yield ("host.sizes_known",), None, replace(fabric, features=fabric.features | {"sizes_known"})
     known = {**dict.fromkeys(SWITCH_FEATURES, "switch"), **dict.fromkeys(HOST_FEATURES, "host")}
     seen: set[frozenset[str]] = set()
-    for one in found:
-        if one or one.is_bound:
+    for scheme in schemes:
+        if scheme or scheme.is_bound:
             continue
-        lacking = frozenset(need for need in requires(shipped()[one.scheme]) if need in known) - fabric.features
+        lacking = frozenset(need for need in requires(shipped()[scheme.scheme]) if need in known) - fabric.features
         if "user_stack" in lacking:
             lacking -= {"kernel_module", "congestion_module"}
         if lacking and lacking not in seen:
             seen.add(lacking)
             names = tuple(sorted(f"{known[name]}.{name}" for name in lacking))
-            richer = replace(fabric, features=fabric.features | lacking, queues=max(fabric.queues, one.least))
-            yield names, one.scheme, richer
+            richer = replace(fabric, features=fabric.features | lacking, queues=max(fabric.queues, scheme.least))
+            yield names, scheme.scheme, richer
 
 
 def candidate_for(new: Sequence[Candidate], scheme: str | None) -> Candidate | None:
@@ -91,7 +95,7 @@ def candidate_for(new: Sequence[Candidate], scheme: str | None) -> Candidate | N
     The capabilities that a scheme lacks may make others possible, too, that lack fewer: these stand for fewer.
     """
     if scheme is None:
-        ladders = [one for one in new if one.thresholds]
+        ladders = [candidate for candidate in new if candidate.thresholds]
         return ladders[-1] if ladders else None
-    own = [one for one in new if str(one.rows.get("base", one.name)) == scheme]
-    return next((one for one in own if not one.thresholds), own[0] if own else None)
+    own = [candidate for candidate in new if str(candidate.rows.get("base", candidate.name)) == scheme]
+    return next((candidate for candidate in own if not candidate.thresholds), own[0] if own else None)

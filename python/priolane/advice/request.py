@@ -125,14 +125,14 @@ class AdviceContext:
         """Whether the beginning of the list says nothing alone: coflows and waiting flows may be cut in two."""
         return self.flows.waits or any(goal.quantity.is_of_coflows for goal in self.read)
 
-    def experiment(self, name: str, chosen: Sequence[Candidate], windows: Windows, **changes: Any) -> Experiment:
+    def experiment(self, name: str, entrants: Sequence[Candidate], windows: Windows, **changes: Any) -> Experiment:
         """An experiment of candidates, written below the directory of the answer; `changes` are fields of it."""
         title = name.removesuffix(".toml").replace("_", " ").capitalize()
         made = Experiment(
             path=self.request.out / name,
             title=f"{title}: {self.request.traffic.name}",
             windows=windows,
-            candidates={one.name: one for one in chosen},
+            candidates={candidate.name: candidate for candidate in entrants},
             **{
                 "fabric": self.fabric,
                 "flows": self.flows,
@@ -161,16 +161,16 @@ def read(request: Request, tell: Tell) -> AdviceContext:
     )
     known = [*fabric.classes, "all"]
     measured = read_measured(request.check)
-    asked = [(f"--goal {goal.text!r}", goal) for goal in goals]
-    asked += [(f"{request.check}: {goal.name}", goal) for goal in measured]
-    for place, goal in asked:
+    placed = [(f"--goal {goal.text!r}", goal) for goal in goals]
+    placed += [(f"{request.check}: {goal.name}", goal) for goal in measured]
+    for place, goal in placed:
         if goal.size_class not in known:
             raise InputError(f"{place}: there is no class {goal.size_class!r}; one of {', '.join(known)}")
     defaults, _ = read_goals(DEFAULTS)
     names = {goal.name for goal in goals}
     shown = tuple(goal for goal in defaults if goal.name not in names and goal.size_class in known)
     flows = request.traffic.flows(fabric, goals)
-    for place, goal in asked:
+    for place, goal in placed:
         if goal.quantity.is_of_coflows and not flows.has("coflow"):
             raise InputError(
                 f"{place}: {flows.path} names no coflows. Use a list with the column `coflow`, or a goal of flows."
@@ -208,10 +208,10 @@ def count_flows(flows: FlowList, fabric: Fabric, goal: Goal) -> int:
     of = fabric.classes.get(goal.size_class, {})
     if goal.quantity.is_of_coflows:
         return int(in_class(flows.coflow_bytes, of).sum())
-    chosen = flows.in_class(of)
+    mask = flows.in_class(of)
     if goal.quantity.is_of_deadlines:
-        chosen &= np.isfinite(flows.columns["deadline_ns"])
-    return int(chosen.sum())
+        mask &= np.isfinite(flows.columns["deadline_ns"])
+    return int(mask.sum())
 
 
 def tenants(context: AdviceContext) -> tuple[int, ...]:

@@ -47,9 +47,9 @@ class RolloutStep:
     hops: int = 0
 
 
-def hosts_change(today: Today, chosen: Candidate) -> bool:
+def hosts_change(today: Today, advised: Candidate) -> bool:
     """Whether a change from today to a candidate touches hosts."""
-    now, then = merged(today.candidate.rows), merged(chosen.rows)
+    now, then = merged(today.candidate.rows), merged(advised.rows)
     return any(now.get(row) != then.get(row) for row in ("transport", "assign", "host", "nic"))
 
 
@@ -61,9 +61,9 @@ class _Sides:
     hops: int
 
 
-def obstacle(context: AdviceContext, chosen: Candidate) -> str | None:
-    """The reason why the rollout of `chosen` is not run, as a sentence; `None` if it is."""
-    if not hosts_change(context.today, chosen):
+def obstacle(context: AdviceContext, advised: Candidate) -> str | None:
+    """The reason why the rollout of `advised` is not run, as a sentence; `None` if it is."""
+    if not hosts_change(context.today, advised):
         return "no host changes: the answer configures switches alone"
     if context.needs_whole_list:
         return "flows of this list wait for others or belong to coflows, which both kinds of hosts share"
@@ -79,16 +79,16 @@ def obstacle(context: AdviceContext, chosen: Candidate) -> str | None:
 
 
 def roll_out(
-    context: AdviceContext, chosen: Candidate, windows: Windows, judged: Mapping[str, Values]
+    context: AdviceContext, advised: Candidate, windows: Windows, judged: Mapping[str, Values]
 ) -> tuple[RolloutStep, ...]:
-    """Runs each step of the rollout of `chosen` to the hosts that the request names.
+    """Runs each step of the rollout of `advised` to the hosts that the request names.
 
     Relative goals refer to the best of the candidates that were `judged`.
     """
     hosts = context.changed
     transport = _todays_transport(context, windows)
-    runs = unsorted(chosen)
-    found = []
+    runs = unsorted(advised)
+    steps = []
     for part in PARTS:
         changed = hosts[: max(1, round(part * len(hosts) / 100))]
         step = RolloutStep(part, len(changed), len(hosts))
@@ -96,23 +96,23 @@ def roll_out(
             experiment = _experiment(context, runs, transport, _by_side(context.flows, changed), part, windows)
             out = context.request.out / "runs" / f"rollout_{part}"
             sides = _read(context, experiment.run(out, [runs.name], context.request.how), windows)
-            found.append(replace(step, outcomes=_outcomes(context, sides, judged), hops=sides.hops))
+            steps.append(replace(step, outcomes=_outcomes(context, sides, judged), hops=sides.hops))
         except (InputError, RunFailed) as error:
             # Without the file of the step and the place in it.
-            found.append(replace(step, refused=str(error).splitlines()[0].rpartition(": ")[2]))
-    return tuple(found)
+            steps.append(replace(step, refused=str(error).splitlines()[0].rpartition(": ")[2]))
+    return tuple(steps)
 
 
-def unsorted(chosen: Candidate) -> Candidate:
+def unsorted(advised: Candidate) -> Candidate:
     """The candidate as steps run it: hosts that sort the flows of one transport take them in turn beside another."""
-    if merged(chosen.rows)["host"]["kind"] in PLAIN_HOSTS:
-        return chosen
-    return replace(chosen, rows={**chosen.rows, "host": {"kind": "round_robin"}})
+    if merged(advised.rows)["host"]["kind"] in PLAIN_HOSTS:
+        return advised
+    return replace(advised, rows={**advised.rows, "host": {"kind": "round_robin"}})
 
 
 def _experiment(
     context: AdviceContext,
-    chosen: Candidate,
+    advised: Candidate,
     transport: Mapping[str, Any],
     flows: FlowList,
     part: int,
@@ -120,12 +120,12 @@ def _experiment(
 ) -> Experiment:
     """The experiment of a step, with `transport` for the flows from unchanged hosts."""
     folder = f"{_FOLDER}_{part}"
-    last = chosen.queues - 1 if chosen.queues else 0
+    last = advised.queues - 1 if advised.queues else 0
     old = [name for name in flows.groups if name.endswith(f"_{UNCHANGED}")]
     flows.write(context.request.out / folder, classes=dict.fromkeys(old, last))
     return context.experiment(
         f"rollout_{part}.toml",
-        [chosen],
+        [advised],
         windows,
         flows=flows,
         # Classes may name groups, which have other names here; values are read from the table of flows.
@@ -141,7 +141,7 @@ def _by_side(flows: FlowList, changed: Sequence[int]) -> FlowList:
     names = [f"{name}_{side}" for name in flows.groups for side in (CHANGED, UNCHANGED)]
     place = flows.group_of * 2 + is_old
     used, group_of = np.unique(place, return_inverse=True)
-    return replace(flows, groups=tuple(names[one] for one in used), group_of=group_of)
+    return replace(flows, groups=tuple(names[number] for number in used), group_of=group_of)
 
 
 def _todays_transport(context: AdviceContext, windows: Windows) -> dict[str, Any]:
@@ -170,8 +170,8 @@ def _read(context: AdviceContext, results: Results, windows: Windows) -> _Sides:
 
 def _outcomes(context: AdviceContext, sides: _Sides, judged: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:
     """The outcomes of each side, for the goals of which it has flows."""
-    found = {}
+    by_side = {}
     for side, values in sides.values.items():
         goals = [goal for goal in context.goals if values[goal.name] is not None]
-        found[side] = outcomes(goals, {side: values}, judged)[side]
-    return found
+        by_side[side] = outcomes(goals, {side: values}, judged)[side]
+    return by_side

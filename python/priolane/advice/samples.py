@@ -66,9 +66,9 @@ class Flows:
     late: Mask
     bare_late: Mask
 
-    def only(self, chosen: Mask) -> "Flows":
+    def only(self, mask: Mask) -> "Flows":
         """Some of them."""
-        return Flows(*(of[chosen] for of in vars(self).values()))
+        return Flows(*(of[mask] for of in vars(self).values()))
 
 
 def read_trial(
@@ -111,7 +111,7 @@ def _flows(table: pa.Table, windows: Windows) -> Flows:
 
     start, fct, bare, deadline = (numbers(name) for name in ("start_ps", "fct_ps", "bare_fct_ps", "deadline_ps"))
     window = windows.of(start.astype(np.int64))
-    found = Flows(
+    flows = Flows(
         group=table["group"].to_numpy(),
         window=window,
         bytes=numbers("bytes"),
@@ -122,8 +122,8 @@ def _flows(table: pa.Table, windows: Windows) -> Flows:
         late=~(start + fct <= deadline),
         bare_late=start + bare > deadline,
     )
-    read = (window >= 1) & (window <= windows.read) & np.isfinite(found.bytes)
-    return found.only(read & table["measured"].to_numpy().astype(bool))
+    read = (window >= 1) & (window <= windows.read) & np.isfinite(flows.bytes)
+    return flows.only(read & table["measured"].to_numpy().astype(bool))
 
 
 def _coflows(table: pa.Table, windows: Windows) -> Flows:
@@ -148,7 +148,7 @@ def _coflows(table: pa.Table, windows: Windows) -> Flows:
     np.logical_or.at(timed_out, place, known["timeouts"].to_numpy() > 0)
     window = windows.of(first.astype(np.int64))
     none = np.zeros(count, dtype=bool)
-    found = Flows(
+    coflows = Flows(
         group=np.asarray([name.split(" ")[0] for name in names], dtype=object),
         window=window,
         bytes=np.bincount(place, weights=known["bytes"].to_numpy().astype(np.float64), minlength=count).astype(float),
@@ -159,17 +159,17 @@ def _coflows(table: pa.Table, windows: Windows) -> Flows:
         late=none,
         bare_late=none,
     )
-    return found.only((window >= 1) & (window <= windows.read))
+    return coflows.only((window >= 1) & (window <= windows.read))
 
 
 def _of_goal(flows: Flows, goal: Goal, of: Mapping[str, Any]) -> Flows:
-    chosen = in_class(flows.bytes, of)
+    mask = in_class(flows.bytes, of)
     named = class_groups(of)
     if named:
-        chosen &= np.isin(flows.group.astype(str), named)
+        mask &= np.isin(flows.group.astype(str), named)
     if goal.quantity.is_of_deadlines:
-        chosen &= flows.has_deadline
-    return flows.only(chosen)
+        mask &= flows.has_deadline
+    return flows.only(mask)
 
 
 def _jackknife(quantity: Quantity, flows: Flows, times: Sizes, late: Mask, count: int) -> Jackknife | None:

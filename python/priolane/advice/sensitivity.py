@@ -61,7 +61,7 @@ class Finding:
 
 def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
     """All that are tried on this fabric, in the time of these windows."""
-    found = [
+    disturbed = [
         Disturbance("load_up", "20 % more load", "20 % more load", squeeze=1.2),
         Disturbance(
             "burst",
@@ -70,17 +70,17 @@ def disturbances(fabric: Fabric, windows: Windows) -> tuple[Disturbance, ...]:
             group=_burst(fabric, windows),
         ),
     ]
-    found += [_failure(what, windows) for what in fabric.derived.failures]
-    found.append(Disturbance("load_down", "20 % less load", "20 % less load", squeeze=0.8))
+    disturbed += [_failure(what, windows) for what in fabric.derived.failures]
+    disturbed.append(Disturbance("load_down", "20 % less load", "20 % less load", squeeze=0.8))
     noise = fabric.experiment.get("delay_noise", _NOISE)
     table = noise if isinstance(noise, Mapping) else {"trace": noise}
     twice = {**table, "scale": 2 * float(table.get("scale", 1))}
-    found.append(
+    disturbed.append(
         Disturbance(
             "noise", "twice the noise of measured delays", "twice the delay noise", changes={"delay_noise": twice}
         )
     )
-    return tuple(found)
+    return tuple(disturbed)
 
 
 def _failure(what: str, windows: Windows) -> Disturbance:
@@ -119,47 +119,50 @@ def examine(
     """Runs candidates under every disturbance that the budget has room for, on as many of the first `windows` as a
     fifth of the grid has."""
     begin(context, ledger, Stage.SENSITIVITY)
-    kept = [Disturbance(one.name, one.says, one.says, asked=one.asked) for one in remembered(context.flows, pair[0])]
+    kept = [
+        Disturbance(memory.name, memory.says, memory.says, asked=memory.asked)
+        for memory in remembered(context.flows, pair[0])
+    ]
     lists = ledger.lists_left() / (len(pair) * len([*kept, *disturbances(context.fabric, windows)]))
     fitting = int(_PART_OF_ROOM * lists * (windows.all + 1)) - 1
     shorter = windows if context.needs_whole_list else windows.first(max(FEWEST, fitting))
     room = max(_RESERVE * ledger.budget, ledger.budget - ledger.total)
-    found: list[Finding] = []
-    for one in (*kept, *disturbances(context.fabric, shorter)):
+    findings: list[Finding] = []
+    for disturbance in (*kept, *disturbances(context.fabric, shorter)):
         # The next takes about what the largest before it took.
-        if sum(done.hops for done in found) + max((done.hops for done in found), default=0) > room:
-            found.append(Finding(one, refused="the budget has no room for it: raise --budget or --minutes"))
+        if sum(done.hops for done in findings) + max((done.hops for done in findings), default=0) > room:
+            findings.append(Finding(disturbance, refused="the budget has no room for it: raise --budget or --minutes"))
             continue
         try:
-            found.append(_examine(context, one, pair, shorter, goals))
+            findings.append(_examine(context, disturbance, pair, shorter, goals))
         except (InputError, RunFailed) as error:
-            found.append(Finding(one, refused=str(error).splitlines()[0]))
-        ledger.add_hops(Stage.SENSITIVITY, found[-1].hops)
-    return tuple(found)
+            findings.append(Finding(disturbance, refused=str(error).splitlines()[0]))
+        ledger.add_hops(Stage.SENSITIVITY, findings[-1].hops)
+    return tuple(findings)
 
 
 def _examine(
-    context: AdviceContext, one: Disturbance, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal]
+    context: AdviceContext, disturbance: Disturbance, pair: Sequence[Candidate], windows: Windows, goals: Sequence[Goal]
 ) -> Finding:
     lists: dict[str, Any] = {}
-    if one.squeeze != 1.0:
-        lists = {"lists": f"flows_{one.name}", "squeeze": one.squeeze}
-        context.flows.write(context.request.out / lists["lists"], one.squeeze)
-    if one.asked is not None:
-        asked = one.asked
-        lists = {"lists": f"flows_{one.name}", "flows": replace(context.flows, asked=asked)}
+    if disturbance.squeeze != 1.0:
+        lists = {"lists": f"flows_{disturbance.name}", "squeeze": disturbance.squeeze}
+        context.flows.write(context.request.out / lists["lists"], disturbance.squeeze)
+    if disturbance.asked is not None:
+        levels = disturbance.asked
+        lists = {"lists": f"flows_{disturbance.name}", "flows": replace(context.flows, asked=levels)}
         lists["flows"].write(context.request.out / lists["lists"])
-        lists["simple"] = folded(simplest(context.fabric), asked)
-        pair = [folded(candidate, asked) for candidate in pair]
+        lists["simple"] = folded(simplest(context.fabric), levels)
+        pair = [folded(candidate, levels) for candidate in pair]
     experiment = context.experiment(
-        f"sensitivity_{one.name}.toml",
+        f"sensitivity_{disturbance.name}.toml",
         pair,
         windows,
-        changes=one.changes,
-        more_groups=() if one.group is None else (one.group,),
+        changes=disturbance.changes,
+        more_groups=() if disturbance.group is None else (disturbance.group,),
         **lists,
     )
     names = [candidate.name for candidate in pair]
-    out = context.request.out / "runs" / one.name
-    found = experiment.trials(out, names, context.request.how, goals)
-    return Finding(one, outcomes(goals, values(found)), hops=hops(found), part=windows.part)
+    out = context.request.out / "runs" / disturbance.name
+    trials = experiment.trials(out, names, context.request.how, goals)
+    return Finding(disturbance, outcomes(goals, values(trials)), hops=hops(trials), part=windows.part)

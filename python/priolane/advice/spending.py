@@ -45,9 +45,9 @@ class Ledger:
     by_stage: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
     _seen: set[str] = field(default_factory=set)
 
-    def add(self, stage: Stage, found: Mapping[str, Trials]) -> None:
+    def add(self, stage: Stage, trials: Mapping[str, Trials]) -> None:
         """Counts runs of a stage, but those that an earlier stage has run."""
-        for of in found.values():
+        for of in trials.values():
             for trial in of.values():
                 if trial.run not in self._seen:
                     self._seen.add(trial.run)

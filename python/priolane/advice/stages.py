@@ -68,14 +68,14 @@ def measure_pace(context: AdviceContext) -> Pace:
         shutil.rmtree(directory, ignore_errors=True)
     began = time.perf_counter()
     one_job = RunOptions(replace(context.request.settings, jobs=1), context.request.watcher)
-    found = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
-    taken = hops(found)
+    trials = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
+    taken = hops(trials)
     whole = taken * (MOST + 1) / (windows.count + 1)
     per_s = taken / (time.perf_counter() - began)
     budget = _budget(context, per_s)
     if is_new or context.request.budget is None:
         context.speed.hops_per_s = per_s * max(1, context.request.settings.jobs)
-    return Pace(budget, whole, found)
+    return Pace(budget, whole, trials)
 
 
 def lengthen(context: AdviceContext, pace: Pace) -> tuple[AdviceContext, Pace]:
@@ -102,11 +102,11 @@ def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
 
 
 def _budget(context: AdviceContext, hops_per_s: float) -> float:
-    asked = context.request.budget
-    if asked is not None:
-        if asked.unit != "hops":
-            raise InputError(f"--budget {asked}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 5")
-        return asked.amount
+    limit = context.request.budget
+    if limit is not None:
+        if limit.unit != "hops":
+            raise InputError(f"--budget {limit}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 5")
+        return limit.amount
     minutes = MINUTES if context.request.minutes is None else context.request.minutes
     budget = float(f"{hops_per_s * 60 * minutes * max(1, context.request.settings.jobs):.2g}")
     context.tell(f"{minutes:g} minutes of this machine: the same answer elsewhere by --budget {budget:.3g}hops")
@@ -145,22 +145,22 @@ def run_today(context: AdviceContext, windows: Windows, ledger: Ledger) -> Trial
     name = context.today.candidate.name
     experiment = context.experiment("today.toml", [context.today.candidate], windows)
     out = context.request.out / "runs" / "today"
-    found = experiment.trials(out, [name], _reusing(context, "calibration"), context.read)
-    ledger.add(Stage.TODAY, found)
-    return found[name]
+    trials = experiment.trials(out, [name], _reusing(context, "calibration"), context.read)
+    ledger.add(Stage.TODAY, trials)
+    return trials[name]
 
 
 def make_training(context: AdviceContext, windows: Windows, load: float) -> Training:
     """Writes the flows of the race's windows as one list, which solvers read."""
-    chosen = context.flows.starting(windows.end_ns)
+    mask = context.flows.starting(windows.end_ns)
     path = context.request.out / FLOWS / "training.csv"
     columns = [context.flows.at_ns, *(context.flows.columns[name] for name in ("src", "dst", "bytes"))]
-    rows = zip(*(of[chosen].astype(np.int64).tolist() for of in columns), strict=True)
+    rows = zip(*(of[mask].astype(np.int64).tolist() for of in columns), strict=True)
     text = "\n".join(["start_ns,src,dst,bytes", *(",".join(map(str, row)) for row in rows)])
     write_whole(path, text + "\n")
     return Training(
         flows=path,
-        sizes=np.sort(context.flows.sizes[chosen]),
+        sizes=np.sort(context.flows.sizes[mask]),
         load=load,
         coflows=context.flows.coflow_bytes,
         tenants=tenants(context),
@@ -169,7 +169,11 @@ def make_training(context: AdviceContext, windows: Windows, load: float) -> Trai
 
 
 def keep_runnable(
-    context: AdviceContext, name: str, chosen: Sequence[Candidate], found: Sequence[Feasibility], windows: Windows
+    context: AdviceContext,
+    name: str,
+    entrants: Sequence[Candidate],
+    feasibilities: Sequence[Feasibility],
+    windows: Windows,
 ) -> tuple[list[Candidate], list[Feasibility]]:
     """The candidates that pass the check of experiments, and schemes with the reasons of those that do not.
 
@@ -177,23 +181,27 @@ def keep_runnable(
     """
     kept: list[Candidate] = []
     refused: dict[str, str] = {}
-    experiment = context.experiment(name, chosen, windows)
+    experiment = context.experiment(name, entrants, windows)
     try:
         plan(experiment.path)
-        return list(chosen), list(found)
+        return list(entrants), list(feasibilities)
     except InputError:
         pass
-    for one in chosen:
-        alone = context.experiment(name, [one], windows)
+    for candidate in entrants:
+        alone = context.experiment(name, [candidate], windows)
         try:
             plan(alone.path)
-            kept.append(one)
+            kept.append(candidate)
         except InputError as error:
-            refused[str(one.rows.get("base", one.name))] = f"{error.mistakes[0].what}. {error.mistakes[0].advice}"
-    kept_bases = {str(one.rows.get("base", one.name)) for one in kept}
+            refused[str(candidate.rows.get("base", candidate.name))] = (
+                f"{error.mistakes[0].what}. {error.mistakes[0].advice}"
+            )
+    kept_bases = {str(candidate.rows.get("base", candidate.name)) for candidate in kept}
     schemes = [
-        replace(one, reasons=(refused[one.scheme],)) if one.scheme in refused and one.scheme not in kept_bases else one
-        for one in found
+        replace(scheme, reasons=(refused[scheme.scheme],))
+        if scheme.scheme in refused and scheme.scheme not in kept_bases
+        else scheme
+        for scheme in feasibilities
     ]
     return kept, schemes
 
@@ -205,27 +213,27 @@ def race_windows(context: AdviceContext, windows: Windows) -> tuple[int, ...]:
     return stages(max(FEWEST, windows.count // 2))
 
 
-def run_race(context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, ledger: Ledger) -> Race:
+def run_race(context: AdviceContext, entrants: Sequence[Candidate], windows: Windows, ledger: Ledger) -> Race:
     """Races candidates on the first half of the windows."""
     begin(context, ledger, Stage.RACE)
     out = context.request.out / "runs" / "race"
     # A fifth of the grid is a whole list for each candidate.
     lists = min(
         (1 - _TUNING - _SENSITIVITY) * ledger.budget / ledger.whole - 1 - _JUDGED,
-        len(chosen) + 1 - _AFTER_RACE - ledger.total / ledger.whole,
+        len(entrants) + 1 - _AFTER_RACE - ledger.total / ledger.whole,
     )
 
     def evaluate(names: Sequence[str], count: int) -> Mapping[str, Trials]:
-        experiment = context.experiment("race.toml", chosen, windows.first(count))
-        found = experiment.trials(out, names, _reusing(context, "today"), context.read)
+        experiment = context.experiment("race.toml", entrants, windows.first(count))
+        trials = experiment.trials(out, names, _reusing(context, "today"), context.read)
         if not ledger.by_stage[Stage.RACE]:
-            ledger.add_candidates(hops(found) * (windows.count + 1) / (count + 1))
-        ledger.add(Stage.RACE, found)
-        return found
+            ledger.add_candidates(hops(trials) * (windows.count + 1) / (count + 1))
+        ledger.add(Stage.RACE, trials)
+        return trials
 
     rounds = race_windows(context, windows)
     return race(
-        [one.name for one in chosen],
+        [candidate.name for candidate in entrants],
         rounds,
         context.goals,
         evaluate,
@@ -244,10 +252,10 @@ def run_composed(
     count = raced.rounds[-1].windows
     experiment = context.experiment("composed.toml", made, windows.first(count))
     out = context.request.out / "runs" / "composed"
-    found = experiment.trials(out, [one.name for one in made], context.request.how, context.read)
-    ledger.add_candidates(hops(found) * (windows.count + 1) / (count + 1))
-    ledger.add(Stage.RACE, found)
-    entered = enter(raced, context.goals, found)
+    trials = experiment.trials(out, [candidate.name for candidate in made], context.request.how, context.read)
+    ledger.add_candidates(hops(trials) * (windows.count + 1) / (count + 1))
+    ledger.add(Stage.RACE, trials)
+    entered = enter(raced, context.goals, trials)
     context.tell(f"composed: {len(made)} candidates of those that lead, {len(entered.left)} left in all")
     return entered
 
@@ -263,9 +271,9 @@ def run_tuning(
 
     def run(candidate: Candidate) -> Trials:
         experiment = context.experiment("tuning.toml", [candidate], windows.first(count))
-        found = experiment.trials(out / candidate.name, [candidate.name], context.request.how, context.read)
-        ledger.add(Stage.TUNING, found)
-        return found[candidate.name]
+        trials = experiment.trials(out / candidate.name, [candidate.name], context.request.how, context.read)
+        ledger.add(Stage.TUNING, trials)
+        return trials[candidate.name]
 
     ran = [name for name in raced.left if name in raced.rounds[-1].ran]
     leader = next((by_name[name] for name in ran if by_name[name].thresholds), by_name[ran[0]])
@@ -280,7 +288,7 @@ def run_tuning(
 
 def run_judged(
     context: AdviceContext,
-    chosen: Sequence[Candidate],
+    finalists: Sequence[Candidate],
     reference: Sequence[Candidate],
     windows: Windows,
     ledger: Ledger,
@@ -288,17 +296,19 @@ def run_judged(
     """Runs today's scheme, finalists and references on the whole list; leaves references out if their runs fail, or if
     there is no room for them."""
     begin(context, ledger, Stage.JUDGING)
-    all_of = [context.today.candidate, *chosen]
-    names = [one.name for one in all_of]
+    all_of = [context.today.candidate, *finalists]
+    names = [candidate.name for candidate in all_of]
     runs, how = context.request.out / "runs", _reusing(context, "today", "race", "composed")
-    if ledger.lists_left(_AFTER_JUDGING + len(chosen)) < len(reference):
+    if ledger.lists_left(_AFTER_JUDGING + len(finalists)) < len(reference):
         reference = ()
     experiment = context.experiment("experiment.toml", [*all_of, *reference], windows)
     results = experiment.run(runs / "judged", names, how)
     ideal: Mapping[str, Trials] = {}
     if reference:
         try:
-            ideal = experiment.trials(runs / "references", [one.name for one in reference], how, context.read)
+            ideal = experiment.trials(
+                runs / "references", [candidate.name for candidate in reference], how, context.read
+            )
         except RunFailed as error:
             context.tell(f"references are left out, as a run of theirs failed: {error}")
             context.experiment("experiment.toml", all_of, windows)
@@ -318,21 +328,21 @@ def room_for_finalists(ledger: Ledger) -> float:
 
 
 def run_seeds(
-    context: AdviceContext, chosen: Sequence[Candidate], windows: Windows, ledger: Ledger
+    context: AdviceContext, finalists: Sequence[Candidate], windows: Windows, ledger: Ledger
 ) -> Mapping[str, Trials]:
-    """Runs the advice, which comes first in `chosen`, with `SEEDS` seeds of paths and of the order at one instant.
+    """Runs the advice, which comes first in `finalists`, with `SEEDS` seeds of paths and of the order at one instant.
 
     The others are run as well where there is room for them, and with the first seed alone where there is none.
     """
     begin(context, ledger, Stage.SEEDS)
     first = context.request.seed
     room = ledger.lists_left(_AFTER_JUDGING - SEEDS + 1)
-    whole = chosen if room >= (SEEDS - 1) * len(chosen) else chosen[:1]
+    whole = finalists if room >= (SEEDS - 1) * len(finalists) else finalists[:1]
     experiment = context.experiment("seeds.toml", whole, windows, seeds=tuple(range(first, first + SEEDS)))
     out = context.request.out / "runs" / "seeds"
-    found = experiment.trials(out, [one.name for one in whole], _reusing(context, "judged"), context.read)
-    ledger.add(Stage.SEEDS, found)
-    return found
+    trials = experiment.trials(out, [candidate.name for candidate in whole], _reusing(context, "judged"), context.read)
+    ledger.add(Stage.SEEDS, trials)
+    return trials
 
 
 def _reusing(context: AdviceContext, *stages_before: str) -> RunOptions:

@@ -37,9 +37,9 @@ def before_runs(context: AdviceContext) -> Insufficient | None:
     flows = context.flows
     counts = context.counts()
     for goal in context.goals:
-        found = _too_few(goal, counts[goal.name], flows)
-        if found is not None:
-            return found
+        shortage = _too_few(goal, counts[goal.name], flows)
+        if shortage is not None:
+            return shortage
     sampled = sampling_of(flows.path, context.request.sampling)
     if sampled is not None and sampled > 1:
         return Insufficient(
@@ -152,18 +152,18 @@ def _largest_of(context: AdviceContext, goal: Goal) -> float:
 
 
 def _too_few(goal: Goal, count: int, flows: FlowList) -> Insufficient | None:
-    one = "coflow" if goal.quantity.is_of_coflows else "flow"
+    noun = "coflow" if goal.quantity.is_of_coflows else "flow"
     deadline = " with a deadline" if goal.quantity.is_of_deadlines else ""
     if count == 0:
         return Insufficient(
-            f"no {one}{deadline} of {flows.path} is in the class {goal.size_class}",
+            f"no {noun}{deadline} of {flows.path} is in the class {goal.size_class}",
             "Use a list with such flows, or a goal of another class",
         )
     least = goal.quantity.least * (FEWEST + 1)
     if count >= least:
         return None
     longer = format_value(flows.span_s * least / count, "s")
-    counted = f"{count} {one}{'' if count == 1 else 's'}{deadline}"
+    counted = f"{count} {noun}{'' if count == 1 else 's'}{deadline}"
     return Insufficient(
         f"{goal.asked} rests on {counted} of {flows.path}, where {least} are needed",
         f"Use a list of {longer} at least, or a goal that fewer flows decide, such as mean.{goal.size_class}",

@@ -102,19 +102,19 @@ def ranking_columns(advice: Advice) -> list[str]:
 
 def ranking_head(advice: Advice, judging: Judging) -> list[list[str]]:
     """The first rows of the ranking, and the nearest that a missing capability would give."""
-    rows = [_row(advice, one) for one in judging.ranking[:_SHOWN]]
-    return rows + [_remedy(advice, one) for one in judging.remedies[:_SHOWN]]
+    rows = [_row(advice, judged) for judged in judging.ranking[:_SHOWN]]
+    return rows + [_remedy(advice, remedy) for remedy in judging.remedies[:_SHOWN]]
 
 
-def _remedy(advice: Advice, one: Remedy) -> list[str]:
-    return [*_row(advice, one.judged)[:-1], f"takes {', '.join(one.missing)}"]
+def _remedy(advice: Advice, remedy: Remedy) -> list[str]:
+    return [*_row(advice, remedy.judged)[:-1], f"takes {', '.join(remedy.missing)}"]
 
 
 def ranking_rows(advice: Advice, judging: Judging) -> list[list[str]]:
     """A row for each that was judged, today's scheme first, then the advice; then references and the bound."""
-    rows = [_row(advice, one) for one in judging.ranking]
-    rows += [_remedy(advice, one) for one in judging.remedies]
-    rows += [[*_row(advice, one)[:-1], "no deployment"] for one in judging.references]
+    rows = [_row(advice, judged) for judged in judging.ranking]
+    rows += [_remedy(advice, remedy) for remedy in judging.remedies]
+    rows += [[*_row(advice, reference)[:-1], "no deployment"] for reference in judging.references]
     if judging.alone:
         metrics = (*advice.goals, *advice.shown)
         cells = [
@@ -125,14 +125,14 @@ def ranking_rows(advice: Advice, judging: Judging) -> list[list[str]]:
     return rows
 
 
-def _row(advice: Advice, one: JudgedCandidate) -> list[str]:
-    late = {goal.name: _TIMEOUTS if one.is_timeout(goal) else "" for goal in (*advice.goals, *advice.shown)}
-    cells = [_outcome(outcome) + late[outcome.goal.name] for outcome in one.outcomes]
-    cells += [one.estimates[goal.name].format(goal.quantity.unit) + late[goal.name] for goal in advice.shown]
-    is_today = one.candidate.name == advice.today.candidate.name
-    name = f"today: {one.candidate.family}" if is_today else one.candidate.name
-    changes = "" if is_today else ", ".join(step.short for step in advice.today.steps(one.candidate))
-    return [name, str(one.candidate.queues or ""), *cells, changes]
+def _row(advice: Advice, judged: JudgedCandidate) -> list[str]:
+    late = {goal.name: _TIMEOUTS if judged.is_timeout(goal) else "" for goal in (*advice.goals, *advice.shown)}
+    cells = [_outcome(outcome) + late[outcome.goal.name] for outcome in judged.outcomes]
+    cells += [judged.estimates[goal.name].format(goal.quantity.unit) + late[goal.name] for goal in advice.shown]
+    is_today = judged.candidate.name == advice.today.candidate.name
+    name = f"today: {judged.candidate.family}" if is_today else judged.candidate.name
+    changes = "" if is_today else ", ".join(step.short for step in advice.today.steps(judged.candidate))
+    return [name, str(judged.candidate.queues or ""), *cells, changes]
 
 
 _TIMEOUTS = " (timeouts)"
@@ -143,13 +143,13 @@ def holds(judging: Judging) -> str:
     """Under which disturbances the chosen candidate surely meets all goals, in one sentence."""
     name = judging.chosen.candidate.name
     worst: dict[str, list[_Held]] = {}
-    for one in judging.sensitivity:
-        if one.refused is None:
-            worst.setdefault(one.disturbance.short, []).append(_held(one.outcomes[name]))
+    for finding in judging.sensitivity:
+        if finding.refused is None:
+            worst.setdefault(finding.disturbance.short, []).append(_held(finding.outcomes[name]))
     sorts: dict[_Held, list[str]] = {held: [] for held in _Held}
-    for short, found in worst.items():
-        many = f"the worst of {len(found)} {short}" if len(found) > 1 else short
-        sorts[max(found, key=list(_Held).index)].append(many)
+    for short, held in worst.items():
+        many = f"the worst of {len(held)} {short}" if len(held) > 1 else short
+        sorts[max(held, key=list(_Held).index)].append(many)
     clauses = [f"{held} with {', '.join(names)}" for held, names in sorts.items() if names]
     if not clauses:
         return "no disturbance was looked at"
@@ -185,23 +185,23 @@ def sensitivity_columns(advice: Advice, judging: Judging) -> list[str]:
 
 def _sensitive(advice: Advice, judging: Judging) -> list[tuple[str, str]]:
     """The candidates under disturbances, and what they are called."""
-    found = [(judging.chosen.candidate.name, judging.chosen.candidate.name)]
+    shown = [(judging.chosen.candidate.name, judging.chosen.candidate.name)]
     if judging.chosen is not judging.now:
-        return [*found, (judging.now.candidate.name, "today")]
+        return [*shown, (judging.now.candidate.name, "today")]
     return [(advice.today.candidate.name, "today")]
 
 
 def sensitivity_rows(advice: Advice, judging: Judging) -> list[list[str]]:
     """A row for each disturbance: what the advice and today's scheme do by each goal."""
-    return [_disturbed(advice, judging, one) for one in judging.sensitivity]
+    return [_disturbed(advice, judging, finding) for finding in judging.sensitivity]
 
 
-def _disturbed(advice: Advice, judging: Judging, one: Finding) -> list[str]:
+def _disturbed(advice: Advice, judging: Judging, finding: Finding) -> list[str]:
     names = _sensitive(advice, judging)
-    if one.refused is not None:
-        return [one.disturbance.description, *["-"] * (len(advice.goals) * len(names) - 1), one.refused]
-    cells = [_outcome(one.outcomes[name][place]) for place in range(len(advice.goals)) for name, _ in names]
-    return [one.disturbance.description, *cells]
+    if finding.refused is not None:
+        return [finding.disturbance.description, *["-"] * (len(advice.goals) * len(names) - 1), finding.refused]
+    cells = [_outcome(finding.outcomes[name][place]) for place in range(len(advice.goals)) for name, _ in names]
+    return [finding.disturbance.description, *cells]
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -210,22 +210,22 @@ def _outcome(outcome: Outcome) -> str:
 
 def rollout_columns(advice: Advice) -> list[str]:
     """The head of the steps of a rollout."""
-    chosen = None if advice.judging is None else advice.judging.chosen.candidate
-    sorts = chosen is not None and unsorted(chosen) is not chosen
+    advised = None if advice.judging is None else advice.judging.chosen.candidate
+    sorts = advised is not None and unsorted(advised) is not advised
     hosts = "hosts changed; they send round robin" if sorts else "hosts changed"
     return [hosts, *(f"{goal.text}, {side}" for goal in advice.goals for side in (CHANGED, UNCHANGED))]
 
 
 def rollout_rows(advice: Advice, judging: Judging) -> list[list[str]]:
     """A row for each step of a rollout: each goal of flows from changed hosts and from the others."""
-    return [_step(advice, one) for one in judging.rollout]
+    return [_step(advice, step) for step in judging.rollout]
 
 
-def _step(advice: Advice, one: RolloutStep) -> list[str]:
-    name = f"{one.part} % ({one.hosts} of {one.of})"
-    if one.refused is not None:
-        return [name, *["-"] * (2 * len(advice.goals) - 1), one.refused]
-    known = {(side, outcome.goal.text): _outcome(outcome) for side, of in one.outcomes.items() for outcome in of}
+def _step(advice: Advice, step: RolloutStep) -> list[str]:
+    name = f"{step.part} % ({step.hosts} of {step.of})"
+    if step.refused is not None:
+        return [name, *["-"] * (2 * len(advice.goals) - 1), step.refused]
+    known = {(side, outcome.goal.text): _outcome(outcome) for side, of in step.outcomes.items() for outcome in of}
     return [name, *(known.get((side, goal.text), "-") for goal in advice.goals for side in (CHANGED, UNCHANGED))]
 
 
@@ -236,22 +236,22 @@ def explanation(advice: Advice) -> Iterator[str]:
         yield from (f"  {name}: {says}" for name, says in ends_of(advice.judging).items())
     if advice.infeasible:
         yield "cannot be deployed here:"
-        yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.infeasible)
+        yield from (f"  {feasibility.scheme}: {'; '.join(feasibility.reasons)}" for feasibility in advice.infeasible)
 
 
 def checked(advice: Advice) -> Iterator[str]:
     """The measured values beside those of the simulation of today's network."""
-    yield from (f"measured: {one}" for one in advice.measured)
+    yield from (f"measured: {measurement}" for measurement in advice.measured)
 
 
 def next_steps(advice: Advice) -> Iterator[str]:
     """The exports that lead to the answer, what each is for, and what has none."""
-    for one in advice.commands:
-        if one.command is None:
-            yield f"none   priolane export {one.target}: {one.says}"
+    for command in advice.commands:
+        if command.command is None:
+            yield f"none   priolane export {command.target}: {command.says}"
         else:
-            yield f"next   {one.command}"
-            yield f"       {one.says}"
+            yield f"next   {command.command}"
+            yield f"       {command.says}"
     if advice.commands:
         yield "then   notes.txt in each directory has the commands that load, verify and go back"
     if advice.commands and advice.judging is not None:
@@ -261,14 +261,14 @@ def next_steps(advice: Advice) -> Iterator[str]:
 
 def expected(judging: Judging) -> str:
     """The intervals in which measured values of the goals lie after the change, if the network is as simulated."""
-    return ", ".join(_expected(one) for one in judging.chosen.outcomes)
+    return ", ".join(_expected(outcome) for outcome in judging.chosen.outcomes)
 
 
-def _expected(one: Outcome) -> str:
-    low, high = one.estimate.low, one.estimate.high
+def _expected(outcome: Outcome) -> str:
+    low, high = outcome.estimate.low, outcome.estimate.high
     if low is None or high is None:
-        return f"{one.goal.asked} has no value"
-    return f"{one.goal.asked} is from {one.goal.format(low)} to {one.goal.format(high)}"
+        return f"{outcome.goal.asked} has no value"
+    return f"{outcome.goal.asked} is from {outcome.goal.format(low)} to {outcome.goal.format(high)}"
 
 
 def cautions(advice: Advice) -> Iterator[str]:

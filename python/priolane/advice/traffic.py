@@ -68,18 +68,18 @@ class Traffic:
         """The values that were assumed because they were not stated, and those that are not recorded, in words."""
         if self.file is not None:
             return read_recording(self.file).assumed
-        found = []
+        sentences = []
         if self.sizes is None:
-            found.append(
+            sentences.append(
                 f"sizes are those published of {SIZES} (DCTCP, SIGCOMM 2010): no flows and no --sizes are given"
             )
         if self.load is None:
-            found.append(f"hosts are offered {LOAD:g} of what their links carry: no --load is given")
-        found.append(
+            sentences.append(f"hosts are offered {LOAD:g} of what their links carry: no --load is given")
+        sentences.append(
             "flows start at random, independently of each other (Poisson), between hosts drawn evenly: they are drawn, "
             "not recorded, and have no bursts beyond that"
         )
-        return tuple(found)
+        return tuple(sentences)
 
     @property
     def is_drawn(self) -> bool:
@@ -98,12 +98,12 @@ class Traffic:
         if factor <= 1 or stated is None:
             return first
         longer = f"{math.ceil(factor * picoseconds(str(stated)) / _PS_PER_NS)}ns"
-        found = self._of_experiment(self.file, Options(sets=(("time.measure", toml_text(longer)),)))
-        if len(found) <= len(first):
+        drawn_flows = self._of_experiment(self.file, Options(sets=(("time.measure", toml_text(longer)),)))
+        if len(drawn_flows) <= len(first):
             return first
-        span = format_value(found.span_s, "s")
+        span = format_value(drawn_flows.span_s, "s")
         drawn = f"{self.file}: flows are drawn for {span}, longer than the file's `time.measure`: goals need as many"
-        return replace(found, unused=(*found.unused, drawn))
+        return replace(drawn_flows, unused=(*drawn_flows.unused, drawn))
 
     def longer(self, flows: FlowList, fabric: Fabric, span_s: float) -> FlowList:
         """Draws a list of the stated length, at most the longest that is drawn. It begins with the same flows."""
@@ -162,10 +162,10 @@ def _needed(first: FlowList, fabric: Fabric, goals: Sequence[Goal]) -> int:
     needed = len(first)
     largest = 0.0
     for goal in goals:
-        chosen = first.in_class(fabric.classes.get(goal.size_class, {}))
-        if chosen.any():
-            needed = max(needed, round((MOST + 1) * goal.quantity.least / chosen.mean()))
-            largest = max(largest, float(first.sizes[chosen].max()))
+        mask = first.in_class(fabric.classes.get(goal.size_class, {}))
+        if mask.any():
+            needed = max(needed, round((MOST + 1) * goal.quantity.least / mask.mean()))
+            largest = max(largest, float(first.sizes[mask].max()))
     if fabric.host_rate is not None:
         # Flows of goals have windows that are long enough, and the network is steady: its largest flows end in it.
         times = max(_SPAN * largest, _STEADY * float(first.sizes.max()))

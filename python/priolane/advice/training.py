@@ -34,9 +34,9 @@ class Training:
         load = min(max(self.load, _LEAST_LOAD), _MOST_LOAD)
         return thresholds(levels=levels, load=load, flows=self.flows)
 
-    def cut(self, found: Sequence[int]) -> tuple[int, ...]:
+    def cut(self, thresholds: Sequence[int]) -> tuple[int, ...]:
         """Thresholds that part flows: each above the one before, and below the largest size."""
-        return _increasing(found, self.sizes)
+        return _increasing(thresholds, self.sizes)
 
     def equal_bytes(self, levels: int) -> tuple[int, ...]:
         """Sizes between which there are as many bytes."""
@@ -48,8 +48,8 @@ class Training:
 
     def equal_coflows(self, levels: int) -> tuple[int, ...]:
         """Sizes of coflows between which there are as many coflows."""
-        found = np.quantile(self.coflows, [nth / levels for nth in range(1, levels)], method="inverted_cdf")
-        return _increasing(found.tolist(), self.coflows)
+        quantiles = np.quantile(self.coflows, [nth / levels for nth in range(1, levels)], method="inverted_cdf")
+        return _increasing(quantiles.tolist(), self.coflows)
 
 
 def _equal_bytes(sizes: Sizes, levels: int) -> list[int]:
@@ -58,6 +58,6 @@ def _equal_bytes(sizes: Sizes, levels: int) -> list[int]:
     return [int(sizes[np.searchsorted(sums, part)]) for part in parts]
 
 
-def _increasing(found: Sequence[float], sizes: Sizes) -> tuple[int, ...]:
+def _increasing(thresholds: Sequence[float], sizes: Sizes) -> tuple[int, ...]:
     """Thresholds that part `sizes`: each above the one before, and below the largest."""
-    return tuple(sorted({int(at) for at in found if 0 < at < sizes[-1]}))
+    return tuple(sorted({int(at) for at in thresholds if 0 < at < sizes[-1]}))

@@ -102,11 +102,11 @@ class Experiment:
         windows = self.own_windows
         measured = windows.end_ns - windows.length_ns
         span = self.flows.span_ns / self.squeeze
-        found = {"warmup": f"{windows.length_ns}ns", "measure": f"{measured}ns"}
+        time = {"warmup": f"{windows.length_ns}ns", "measure": f"{measured}ns"}
         if windows.end_ns < span:
-            found["arrivals"] = "continue"
+            time["arrivals"] = "continue"
         limit = max(windows.end_ns, span) / _NS_PER_S + _LIMIT_S
-        return {**found, "drain": True, "limit": f"{limit:.0f}s"}
+        return {**time, "drain": True, "limit": f"{limit:.0f}s"}
 
     @property
     def schemes(self) -> dict[str, Candidate]:
@@ -122,7 +122,7 @@ class Experiment:
 
     @property
     def _marks(self) -> bool:
-        bases = {str(one.rows.get("base", one.name)) for one in self.schemes.values()}
+        bases = {str(candidate.rows.get("base", candidate.name)) for candidate in self.schemes.values()}
         return any("ecn" in requires(shipped()[base]) for base in bases)
 
     def run(self, out: Path, names: Sequence[str], how: "RunOptions") -> Results:
@@ -141,13 +141,13 @@ class Experiment:
         self, results: Results, names: Sequence[str], goals: Sequence[Goal], windows: Windows
     ) -> dict[str, Trials]:
         """The trials of some of the candidates, whose flows are read in windows."""
-        found: dict[str, dict[int, Trial]] = {name: {} for name in names}
+        trials: dict[str, dict[int, Trial]] = {name: {} for name in names}
         for run in results.runs:
             table = read_parquet(results.checked(run.id, "flows.parquet"), COLUMNS)
-            chosen = table.filter(pq.filters_to_expression([("group", "in", list(self.flows.groups))]))
-            trial = read_trial(chosen, results.records[run.id], goals, self.fabric.classes, windows)
-            found[run.scheme][run.seed] = replace(trial, run=run.id)
-        return dict(found)
+            rows = table.filter(pq.filters_to_expression([("group", "in", list(self.flows.groups))]))
+            trial = read_trial(rows, results.records[run.id], goals, self.fabric.classes, windows)
+            trials[run.scheme][run.seed] = replace(trial, run=run.id)
+        return dict(trials)
 
 
 @dataclass(frozen=True)
@@ -162,40 +162,40 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def values(found: Mapping[str, Trials]) -> dict[str, Values]:
+def values(trials: Mapping[str, Trials]) -> dict[str, Values]:
     """The values of candidates, each the mean over its seeds; `None` where a seed has none."""
-    return {name: values_of(of) for name, of in found.items()}
+    return {name: values_of(of) for name, of in trials.items()}
 
 
 def values_of(of: Trials) -> Values:
     """The values of one candidate, the mean over its seeds."""
-    return _mean([one.values for one in of.values()])
+    return _mean([trial.values for trial in of.values()])
 
 
 def bare(of: Trials) -> Values:
     """The values of goals if each flow were alone in the network."""
-    return _mean([one.bare for one in of.values()])
+    return _mean([trial.bare for trial in of.values()])
 
 
 def _mean(of: Sequence[Values]) -> Values:
-    found = {}
+    means = {}
     for name in of[0]:
-        known = [own for one in of if (own := one[name]) is not None]
-        found[name] = mean(known) if len(known) == len(of) else None
-    return found
+        known = [own for value in of if (own := value[name]) is not None]
+        means[name] = mean(known) if len(known) == len(of) else None
+    return means
 
 
 def timed_out_parts(of: Trials) -> dict[str, float]:
     """The part of the slowest flows that had a timeout, by class: the mean over seeds."""
     first = next(iter(of.values()))
-    return {name: sum(one.timed_out[name] for one in of.values()) / len(of) for name in first.timed_out}
+    return {name: sum(trial.timed_out[name] for trial in of.values()) / len(of) for name in first.timed_out}
 
 
 def longest_s(of: Trials, goals: Sequence[Goal]) -> float:
     """The longest completion time of a flow of the goals, in seconds."""
-    return max(one.longest_s[goal.name] for one in of.values() for goal in goals)
+    return max(trial.longest_s[goal.name] for trial in of.values() for goal in goals)
 
 
-def hops(found: Mapping[str, Trials]) -> int:
+def hops(trials: Mapping[str, Trials]) -> int:
     """Packet-hops of all runs."""
-    return sum(one.hops for of in found.values() for one in of.values())
+    return sum(trial.hops for of in trials.values() for trial in of.values())

@@ -40,28 +40,28 @@ def tune(leader: Candidate, rivals: Mapping[str, Values], goals: Sequence[Goal],
         return TuningResult(leader, 0, 0)
     spent = 0
 
-    def cost(found: tuple[int, ...]) -> float:
+    def cost(thresholds: tuple[int, ...]) -> float:
         nonlocal spent
-        if found == leader.thresholds:
+        if thresholds == leader.thresholds:
             own = rivals[leader.name]
         else:
-            ran = run(moved(leader, found))
+            ran = run(moved(leader, thresholds))
             spent += hops({_TRIED: ran})
             own = values_of(ran)
         return scores(goals, {**rivals, _TRIED: own})[_TRIED].all
 
     # The start costs nothing: the race has run it.
     tried = descend(leader.thresholds, cost, most=most + 1)
-    best = min(tried, key=lambda one: one.cost)
-    found = leader if best.thresholds == leader.thresholds else moved(leader, best.thresholds)
-    return TuningResult(found, len(tried) - 1, spent)
+    best = min(tried, key=lambda attempt: attempt.cost)
+    tuned = leader if best.thresholds == leader.thresholds else moved(leader, best.thresholds)
+    return TuningResult(tuned, len(tried) - 1, spent)
 
 
-def moved(leader: Candidate, found: Sequence[int]) -> Candidate:
+def moved(leader: Candidate, bounds: Sequence[int]) -> Candidate:
     """The candidate with other thresholds, under a name that tells them, or their first if that is too long."""
-    thresholds = "_".join(map(str, found))
+    thresholds = "_".join(map(str, bounds))
     name = f"{leader.name}_at_{thresholds}"
     if len(name) > _LONGEST_NAME:
         digest = hashlib.sha256(thresholds.encode()).hexdigest()[:8]
-        name = f"{leader.name}_at_{found[0]}_{digest}"
-    return leader.with_thresholds(found, name)
+        name = f"{leader.name}_at_{bounds[0]}_{digest}"
+    return leader.with_thresholds(bounds, name)

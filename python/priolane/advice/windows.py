@@ -148,7 +148,9 @@ def _standard_error(values: Sizes, size: int) -> float:
 
 def mean(of: Sequence[Jackknife]) -> Jackknife:
     """The mean of several seeds, of the same windows."""
-    return Jackknife(np.mean(np.stack([one.values for one in of]), axis=0), max(one.floor for one in of))
+    return Jackknife(
+        np.mean(np.stack([jackknife.values for jackknife in of]), axis=0), max(jackknife.floor for jackknife in of)
+    )
 
 
 def estimate(of: Jackknife | None, *, is_part: bool) -> Estimate:
@@ -158,5 +160,5 @@ def estimate(of: Jackknife | None, *, is_part: bool) -> Estimate:
     value, half = of.all, of.half_width()
     if is_part:
         return Estimate(value, value - half, value + half, of.windows).within(0.0, 1.0)
-    low, middle, high = (math.exp(found) for found in (value - half, value, value + half))
+    low, middle, high = (math.exp(end) for end in (value - half, value, value + half))
     return Estimate(middle, low, high, of.windows, Average.GEOMETRIC)

@@ -72,24 +72,24 @@ def _parameters(candidate: Candidate, now: Candidate) -> list[str]:
 
 def gains(now: Sequence[Outcome], then: Sequence[Outcome]) -> str:
     """The goals' metrics today and after a change."""
-    return ", ".join(_gain(one, other) for one, other in zip(now, then, strict=True))
+    return ", ".join(_gain(before, other) for before, other in zip(now, then, strict=True))
 
 
 def values(outcomes: Sequence[Outcome]) -> str:
     """The values of goals' metrics, each with its interval."""
     return ", ".join(
-        f"{metric(one.goal)} {one.estimate.format(one.goal.quantity.unit)}"
-        + (f" (bound {one.relative_bound})" if one.relative_bound else "")
-        for one in outcomes
+        f"{metric(outcome.goal)} {outcome.estimate.format(outcome.goal.quantity.unit)}"
+        + (f" (bound {outcome.relative_bound})" if outcome.relative_bound else "")
+        for outcome in outcomes
     )
 
 
 def _gain(now: Outcome, then: Outcome) -> str:
     goal, unit = now.goal, now.goal.quantity.unit
-    found = f"{metric(goal)} {now.estimate.format(unit)} -> {then.estimate.format(unit)}"
+    gain = f"{metric(goal)} {now.estimate.format(unit)} -> {then.estimate.format(unit)}"
     bound = f", bound {then.relative_bound}" if then.relative_bound else ""
     if now.margin is None or then.margin is None or goal.quantity.is_part:
-        return f"{found}{f' ({bound[2:]})' if bound else ''}"
+        return f"{gain}{f' ({bound[2:]})' if bound else ''}"
     better = now.margin.minus(then.margin)
     if abs(better.all) < _SAME:
         return f"{metric(goal)} unchanged ({then.estimate.format(unit)}{bound})"
@@ -97,7 +97,7 @@ def _gain(now: Outcome, then: Outcome) -> str:
     # Both are read on the same windows, so that the factor has an interval of its own.
     middle, half = abs(better.all), better.half_width()
     low, factor, high = (short(math.exp(value)) for value in (middle - half, middle, middle + half))
-    return f"{found} ({factor} [{low}, {high}] times {verb}{bound})"
+    return f"{gain} ({factor} [{low}, {high}] times {verb}{bound})"
 
 
 def _count(number: int) -> str:
