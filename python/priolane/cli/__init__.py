@@ -94,10 +94,10 @@ def _main(arguments: Sequence[str] | None) -> int:
     if not words:
         parser(called).print_help()
         return DONE
-    chosen = parser(called).parse_args(words)
+    args = parser(called).parse_args(words)
     try:
-        require_utf8(chosen)
-        code: int = chosen.execute(chosen)
+        require_utf8(args)
+        code: int = args.execute(args)
         sys.stdout.flush()
     except InputError as error:
         return _print_error(f"error: {error}", BAD_INPUT)

@@ -134,32 +134,32 @@ def _add_changes(command: argparse.ArgumentParser) -> None:
     )
 
 
-def execute_command(chosen: argparse.Namespace) -> int:
+def execute_command(args: argparse.Namespace) -> int:
     """Prints the answer. Stages are told on standard error."""
     with progress(title="advise") as watcher:
-        traffic = Traffic(chosen.flows, chosen.sizes, chosen.load)
+        traffic = Traffic(args.flows, args.sizes, args.load)
         request = Request(
             traffic=traffic,
-            fabric=chosen.fabric,
-            out=chosen.out or Path("runs") / f"{traffic.name}-advice",
-            switch=chosen.switch,
-            queues=chosen.queues,
-            goals=tuple(chosen.goals),
-            preferences=Preferences(chosen.today, chosen.steps, tuple(chosen.without), chosen.least_gain),
-            seed=chosen.seed,
-            budget=chosen.budget,
-            minutes=chosen.minutes,
-            sampling=chosen.sampling,
-            check=chosen.check,
-            changed=chosen.changed,
-            settings=Settings(jobs=chosen.jobs or os.cpu_count() or 1),
+            fabric=args.fabric,
+            out=args.out or Path("runs") / f"{traffic.name}-advice",
+            switch=args.switch,
+            queues=args.queues,
+            goals=tuple(args.goals),
+            preferences=Preferences(args.today, args.steps, tuple(args.without), args.least_gain),
+            seed=args.seed,
+            budget=args.budget,
+            minutes=args.minutes,
+            sampling=args.sampling,
+            check=args.check,
+            changed=args.changed,
+            settings=Settings(jobs=args.jobs or os.cpu_count() or 1),
             watcher=watcher,
         )
         advice = execute(request, _tell)
-    if chosen.json:
+    if args.json:
         show.json_lines(as_json(advice))
         return 0
-    _print(advice, explain=chosen.explain)
+    _print(advice, explain=args.explain)
     return 0
 
 

@@ -30,14 +30,14 @@ _OWN = {
 }
 
 
-def one(both: tuple[Results, Results], out: Path, chosen: argparse.Namespace) -> int:
+def one(both: tuple[Results, Results], out: Path, args: argparse.Namespace) -> int:
     """Says how far both results of an experiment are apart, with a page in `out`."""
     simulated, measured = both
     rows, claims = agreement.compare(simulated, measured), agreement.compare_claims(simulated, measured)
     page = out / AGREEMENT_PAGE
     refuse_replacing(page)
-    write_agreement(page, _sections(both, rows), _command(chosen, out))
-    if chosen.json:
+    write_agreement(page, _sections(both, rows), _command(args, out))
+    if args.json:
         show.line(agreement.as_json(rows, claims))
         return _code(rows)
     _table(rows)
@@ -47,28 +47,28 @@ def one(both: tuple[Results, Results], out: Path, chosen: argparse.Namespace) ->
     return _code(rows)
 
 
-def scenarios(wanted: Sequence[Scenario], chosen: argparse.Namespace, both: Both) -> int:
+def scenarios(wanted: Sequence[Scenario], args: argparse.Namespace, both: Both) -> int:
     """Measures and simulates scenarios one after another, with a line for each, a table of all, and a page.
 
     A scenario of which a host ends is failed; the others are measured all the same.
     """
     for name, spelled in _OWN.items():
-        if getattr(chosen, name, None):
+        if getattr(args, name, None):
             raise InputError(f"{spelled}: scenarios have their own; leave it out, or give the file of a scenario")
-    base = chosen.out or Path("runs") / GROUP
+    base = args.out or Path("runs") / GROUP
     page = base / AGREEMENT_PAGE
     refuse_replacing(page)
     sections: list[Section] = []
     try:
         for scenario in wanted:
-            section = _scenario(scenario, chosen, base / scenario.name, both)
+            section = _scenario(scenario, args, base / scenario.name, both)
             sections.append(section)
-            (show.note if chosen.json else show.line)(f"{scenario.name}: {_outcome(section)}")
+            (show.note if args.json else show.line)(f"{scenario.name}: {_outcome(section)}")
     finally:
         if sections:
-            write_agreement(page, sections, _command(chosen, base))
+            write_agreement(page, sections, _command(args, base))
     rows = [row for section in sections for row in section.rows]
-    if chosen.json:
+    if args.json:
         show.line(agreement.as_json(rows, []))
     else:
         if len(wanted) == 1:
@@ -78,7 +78,7 @@ def scenarios(wanted: Sequence[Scenario], chosen: argparse.Namespace, both: Both
     return DISAGREE if any(section.failure for section in sections) else _code(rows)
 
 
-def _scenario(scenario: Scenario, chosen: argparse.Namespace, out: Path, both: Both) -> Section:
+def _scenario(scenario: Scenario, args: argparse.Namespace, out: Path, both: Both) -> Section:
     own = {
         "experiment": str(scenario.path),
         "schemes": [scenario.scheme],
@@ -87,7 +87,7 @@ def _scenario(scenario: Scenario, chosen: argparse.Namespace, out: Path, both: B
     }
     about = f"{scenario.scheme}; {scenario.ports}; switch: {scenario.switch}; scale {scenario.scale}"
     try:
-        simulated, measured = both(argparse.Namespace(**{**vars(chosen), **own}), out)
+        simulated, measured = both(argparse.Namespace(**{**vars(args), **own}), out)
     except RunFailed as error:
         return Section(scenario.name, about, failure=str(error))
     rows = agreement.compare(simulated, measured)
@@ -112,15 +112,15 @@ def _sections(both: tuple[Results, Results], rows: Sequence[Row]) -> list[Sectio
     ]
 
 
-def _command(chosen: argparse.Namespace, out: Path) -> str:
+def _command(args: argparse.Namespace, out: Path) -> str:
     own = [
         part
-        for name, value in (("--scale", chosen.scale), ("--switch", chosen.switch), ("--machines", chosen.machines))
+        for name, value in (("--scale", args.scale), ("--switch", args.switch), ("--machines", args.machines))
         if value is not None
         for part in option(name, str(value))
     ]
-    schemes = [part for scheme in chosen.schemes or () for part in option("--scheme", scheme)]
-    words = ["priolane", "linux", "agree", path_word(chosen.experiment), *schemes, *own]
+    schemes = [part for scheme in args.schemes or () for part in option("--scheme", scheme)]
+    words = ["priolane", "linux", "agree", path_word(args.experiment), *schemes, *own]
     return command_line(*words, "-o", path_word(out))
 
 

@@ -21,10 +21,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints the matrices, then a table for each law."""
-    answer = json.loads(_core.analyze(json.dumps({"model": str(chosen.model), "size": chosen.size})))
-    if chosen.json:
+    answer = json.loads(_core.analyze(json.dumps({"model": str(args.model), "size": args.size})))
+    if args.json:
         show.json_lines(answer, indent=2)
         return 0
     left_out = f", {answer['left_out']} left out" if answer["left_out"] else ""
@@ -58,10 +58,10 @@ def _matrix_row(answer: dict[str, Any], n: int) -> list[str]:
 
 def _law(answer: dict[str, Any], law: dict[str, Any], name: str) -> None:
     """The law's numbers by size class and for all flows, beside those of its scheme."""
-    chosen = ", so that the mean is the simulated one" if law["fitted"] else ""
+    fit = ", so that the mean is the simulated one" if law["fitted"] else ""
     slope = "" if law["slope"] is None else f"; a_1 = {law['slope']:.4g} (Eq. 10)"
     show.line(
-        f"priority {name}: mu = {law['mu_bps'] / 1e9:.4g} Gbps{chosen}; gamma = {law['gamma']:.4g}; "
+        f"priority {name}: mu = {law['mu_bps'] / 1e9:.4g} Gbps{fit}; gamma = {law['gamma']:.4g}; "
         f"as printed {_time(law['printed_s'])}{slope}"
     )
     columns, figures = ["flows", "FCT", "missed, %"], [law["predicted"]]

@@ -70,30 +70,30 @@ def add_looks(command: argparse.ArgumentParser) -> None:
     )
 
 
-def until(chosen: argparse.Namespace) -> Budget | None:
+def until(args: argparse.Namespace) -> Budget | None:
     """The budget of `--until decided`; `None` where seeds stay as they are."""
-    if chosen.until is None:
-        if chosen.budget is not None:
+    if args.until is None:
+        if args.budget is not None:
             raise InputError("--budget goes with --until decided; add that, or leave --budget out")
         return None
-    if chosen.budget is None:
+    if args.budget is None:
         raise InputError("--until decided takes a --budget, such as --budget 200runs or --budget 10min")
-    if chosen.looks is not None:
+    if args.looks is not None:
         raise InputError(f"--until decided has {LOOKS} looks; leave --looks out")
-    if chosen.budget.unit == "s" and parse_backend(chosen.on) != LOCAL:
+    if args.budget.unit == "s" and parse_backend(args.on) != LOCAL:
         raise InputError("--budget in CPU time counts this machine's; with --on give runs or hops")
-    found: Budget = chosen.budget
-    return found
+    budget: Budget = args.budget
+    return budget
 
 
-def settings(chosen: argparse.Namespace) -> Settings:
+def settings(args: argparse.Namespace) -> Settings:
     """The way in which the runs are to be carried out."""
-    threads: int = chosen.threads
-    on = parse_backend(chosen.on)
-    if chosen.jobs is not None and on != LOCAL:
-        raise InputError(f"--jobs {chosen.jobs} counts processes of this machine; {on} has workers of its own")
-    jobs: int = chosen.jobs or max(1, (os.cpu_count() or 1) // threads)
-    return Settings(jobs=jobs, on=on, verify=chosen.verify, threads=threads)
+    threads: int = args.threads
+    on = parse_backend(args.on)
+    if args.jobs is not None and on != LOCAL:
+        raise InputError(f"--jobs {args.jobs} counts processes of this machine; {on} has workers of its own")
+    jobs: int = args.jobs or max(1, (os.cpu_count() or 1) // threads)
+    return Settings(jobs=jobs, on=on, verify=args.verify, threads=threads)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -172,12 +172,12 @@ def add_size(command: argparse.ArgumentParser) -> None:
     command.set_defaults(size="default")
 
 
-def options(chosen: argparse.Namespace) -> Options:
+def options(args: argparse.Namespace) -> Options:
     """The options that were given."""
-    size: Size = chosen.size
-    asked = vars(chosen)
-    looks = LOOKS if asked.get("until") else asked.get("looks") or 1
-    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, reading=chosen.reading, size=size, looks=looks)
+    size: Size = args.size
+    stated = vars(args)
+    looks = LOOKS if stated.get("until") else stated.get("looks") or 1
+    return Options(sets=tuple(args.sets), seeds=args.seeds, reading=args.reading, size=size, looks=looks)
 
 
 def output(text: str) -> Path:

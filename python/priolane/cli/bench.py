@@ -60,75 +60,75 @@ def _above_0(text: str) -> int:
     return number
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Measures, then prints one row per scenario."""
-    if chosen.checkout and chosen.against not in SIMULATORS:
+    if args.checkout and args.against not in SIMULATORS:
         raise InputError(f"--checkout is for --against {' or '.join(SIMULATORS)}")
-    if chosen.against in SIMULATORS:
-        return against_checkout(chosen)
-    if chosen.against:
-        return against(chosen)
-    if chosen.threads:
-        return threads(chosen)
-    if chosen.commands:
-        return commands(chosen)
-    found = measure(_core.bench_scenarios())
-    if chosen.json:
-        show.json_lines(found, indent=None)
+    if args.against in SIMULATORS:
+        return against_checkout(args)
+    if args.against:
+        return against(args)
+    if args.threads:
+        return threads(args)
+    if args.commands:
+        return commands(args)
+    measured = measure(_core.bench_scenarios())
+    if args.json:
+        show.json_lines(measured, indent=None)
         return 0
-    scenarios = found["scenarios"]
+    scenarios = measured["scenarios"]
     columns = list(dict.fromkeys(key for scenario in scenarios for key in scenario))
     show.table(columns, [[show.number(scenario.get(key, "-")) for key in columns] for scenario in scenarios])
-    for key, value in found["limit"].items():
+    for key, value in measured["limit"].items():
         show.line(f"limit {key}: {show.number(value)}")
     return 0
 
 
-def threads(chosen: argparse.Namespace) -> int:
+def threads(args: argparse.Namespace) -> int:
     """Each scenario on one thread and on several, in turn."""
-    request = {"scenarios": _core.bench_scenarios(), "threads": chosen.threads, "repeat": chosen.repeat}
-    found: list[dict[str, Any]] = json.loads(_core.bench_threads(json.dumps(request)))
-    if chosen.json:
-        show.json_lines(found, indent=None)
+    request = {"scenarios": _core.bench_scenarios(), "threads": args.threads, "repeat": args.repeat}
+    rows: list[dict[str, Any]] = json.loads(_core.bench_threads(json.dumps(request)))
+    if args.json:
+        show.json_lines(rows, indent=None)
         return 0
-    columns = list(found[0])
-    show.table(columns, [[show.number(row[key]) for key in columns] for row in found])
+    columns = list(rows[0])
+    show.table(columns, [[show.number(row[key]) for key in columns] for row in rows])
     return 0
 
 
-def against(chosen: argparse.Namespace) -> int:
+def against(args: argparse.Namespace) -> int:
     """Compares with ns-3; where that is not installed, says what would be and is done."""
     try:
-        found = ns3.compare(chosen.flows or _NS3_FLOWS, chosen.repeat, _tell)
+        comparison = ns3.compare(args.flows or _NS3_FLOWS, args.repeat, _tell)
     except ns3.SimulatorMissing as missing:
         _tell(f"skipped: {missing}")
         return 0
-    if chosen.json:
-        show.json_lines(found.to_json(), indent=None)
+    if args.json:
+        show.json_lines(comparison.to_json(), indent=None)
         return 0
     rows = [
         [name, str(turn), f"{side.packet_hops:,}", f"{side.cpu_s:.3f}", f"{side.hops_per_s / 1e6:.3f}"]
-        for turn, pair in enumerate(found.pairs, 1)
+        for turn, pair in enumerate(comparison.pairs, 1)
         for name, side in zip(("priolane", "ns-3"), pair, strict=True)
     ]
     show.table(["simulator", "run", "packet-hops", "CPU s", "million hops/CPU s"], rows)
-    least, median, most = found.ratios
+    least, median, most = comparison.ratios
     show.line(f"\npriolane / ns-3, packet-hops per CPU-second: min {least:.0f}, median {median:.0f}, max {most:.0f}")
     show.line(f"{ns3.BUILD_NOTE}\n")
     columns = ["flows of", "number", "mean us", "ns-3", "ratio", "p99 us", "ns-3", "ratio"]
-    show.table(columns, [_fct_row(size_class) for size_class in found.classes])
+    show.table(columns, [_fct_row(size_class) for size_class in comparison.classes])
     return 0
 
 
-def against_checkout(chosen: argparse.Namespace) -> int:
+def against_checkout(args: argparse.Namespace) -> int:
     """Compares with a simulator that the user has built."""
-    simulator = SIMULATORS[chosen.against]
-    if chosen.checkout is None:
+    simulator = SIMULATORS[args.against]
+    if args.checkout is None:
         raise InputError(f"--against {simulator.name} needs its checkout, built: --checkout PATH ({simulator.build})")
-    counts = (chosen.flows or simulator.flows, chosen.repeat)
-    found = checkout.compare(simulator, chosen.checkout, counts, _tell)
-    if chosen.json:
-        show.json_lines(found.to_json(), indent=None)
+    counts = (args.flows or simulator.flows, args.repeat)
+    comparison = checkout.compare(simulator, args.checkout, counts, _tell)
+    if args.json:
+        show.json_lines(comparison.to_json(), indent=None)
         return 0
     rows = [
         [
@@ -139,7 +139,7 @@ def against_checkout(chosen: argparse.Namespace) -> int:
             f"{side.hops_per_s / 1e6:.3f}",
             f"{command:.3f}",
         ]
-        for turn, pair in enumerate(found.pairs, 1)
+        for turn, pair in enumerate(comparison.pairs, 1)
         for name, side, command in zip(
             ("priolane", simulator.name), (pair.ours, pair.theirs), pair.commands_s, strict=True
         )
@@ -149,21 +149,21 @@ def against_checkout(chosen: argparse.Namespace) -> int:
     name = simulator.name
     of_hops, of_commands = (
         f"min {least:.1f}, median {median:.1f}, max {most:.1f}"
-        for least, median, most in (found.comparison.ratios, found.command_ratios)
+        for least, median, most in (comparison.comparison.ratios, comparison.command_ratios)
     )
     show.line(f"\npriolane / {name}, packet-hops per CPU-second: {of_hops}")
     show.line(f"{name} / priolane, CPU of whole commands: {of_commands}")
     show.line(
-        f"This favours {name}: its time is its event loop, the process less {found.start_s:.2f} s for its first flow "
-        "alone; priolane's contains the making of nodes, digests and tables, and its command starts Python and writes "
-        f"a page. Hops of {name}: {simulator.note}.\n"
+        f"This favours {name}: its time is its event loop, the process less {comparison.start_s:.2f} s for its first "
+        "flow alone; priolane's contains the making of nodes, digests and tables, and its command starts Python and "
+        f"writes a page. Hops of {name}: {simulator.note}.\n"
     )
     columns = ["flows of", "number", "mean us", simulator.name, "ratio", "p99 us", simulator.name, "ratio"]
-    show.table(columns, [_fct_row(size_class) for size_class in found.comparison.classes])
+    show.table(columns, [_fct_row(size_class) for size_class in comparison.comparison.classes])
     return 0
 
 
-def commands(chosen: argparse.Namespace) -> int:
+def commands(args: argparse.Namespace) -> int:
     """Counts what short commands take, beside what is kept; the exit code is 1 if a count is out of its band."""
     kept = command_counts.read_kept(command_counts.KEPT.read_text(encoding="utf-8"))
     try:
@@ -174,7 +174,7 @@ def commands(chosen: argparse.Namespace) -> int:
     if why_not := command_counts.comparable(now, kept):
         _tell(f"instructions and modules are not compared: {why_not}")
     rows = list(command_counts.compare_counts(now, kept))
-    if chosen.json:
+    if args.json:
         show.json_lines([asdict(row) for row in rows], indent=None)
     else:
         cells = [["-" if count is None else f"{count:,}" for count in (row.now, row.kept)] for row in rows]
@@ -200,9 +200,9 @@ def measure(names: list[str]) -> dict[str, Any]:
     with concurrent.futures.ProcessPoolExecutor(
         max_workers=1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
     ) as processes:
-        for found in processes.map(one, names):
-            limit |= found["limit"]
-            scenarios += found["scenarios"]
+        for measured in processes.map(one, names):
+            limit |= measured["limit"]
+            scenarios += measured["scenarios"]
     return {"limit": limit, "scenarios": scenarios}
 
 

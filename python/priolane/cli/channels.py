@@ -49,17 +49,17 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints width, channels, what a scheme states, and the queues that were asked for."""
     keys = ("priorities", "rate", "base_rtt", "flows", "step", "noise", "scale", "packet", "beta", "max_mdf")
-    request: dict[str, Any] = {key: getattr(chosen, key) for key in keys}
-    wanted = chosen.utilization
-    request["room"] = {"part": chosen.part} if wanted is None else {"utilization": wanted}
-    if chosen.queues:
-        buffer, ports, delay = chosen.queues
+    request: dict[str, Any] = {key: getattr(args, key) for key in keys}
+    wanted = args.utilization
+    request["room"] = {"part": args.part} if wanted is None else {"utilization": wanted}
+    if args.queues:
+        buffer, ports, delay = args.queues
         request["switch"] = {"buffer": buffer, "ports": _ports(ports), "delay": delay}
     answer = json.loads(_core.channels(json.dumps(request)))
-    if chosen.json:
+    if args.json:
         show.json_lines(answer, indent=2)
         return 0
     show.line(
@@ -69,7 +69,7 @@ def execute(chosen: argparse.Namespace) -> int:
     )
     if wanted is not None:
         show.line(
-            f"B for {chosen.flows} flows that use {wanted * 100:.1f} % of the line: U = 1 / (1 + y t), "
+            f"B for {args.flows} flows that use {wanted * 100:.1f} % of the line: U = 1 / (1 + y t), "
             "y = two samples of a round trip beyond B, t = 3/2 + 2 log_1.5 m round trips without a share "
             "(ours, from PrioPlus §4.2 and §4.3)"
         )

@@ -28,42 +28,42 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints what would run, its cost, the load that it offers, and the warnings; with `-v` the merged experiment, then
     one line per number, then the warnings."""
-    found = check(chosen.file, arguments.options(chosen))
+    prediction = check(args.file, arguments.options(args))
     cores = os.cpu_count() or 1
-    found["command_seconds"] = from_check(found, cores).wait_s
-    differences = host_differences(found["merged"].get("scheme", {}))
-    found["warnings"] = [*found.get("warnings", []), *differences, *_beyond_memory(int(found["bytes"]))]
-    if chosen.json:
-        show.json_lines(found, indent=2)
+    prediction["command_seconds"] = from_check(prediction, cores).wait_s
+    differences = host_differences(prediction["merged"].get("scheme", {}))
+    prediction["warnings"] = [*prediction.get("warnings", []), *differences, *_beyond_memory(int(prediction["bytes"]))]
+    if args.json:
+        show.json_lines(prediction, indent=2)
         return 0
-    if chosen.merged:
-        show.json_lines(found["merged"], indent=2)
+    if args.merged:
+        show.json_lines(prediction["merged"], indent=2)
         return 0
-    warnings = found.pop("warnings")
-    if chosen.verbose:
-        _show_all(found, warnings, cores)
+    warnings = prediction.pop("warnings")
+    if args.verbose:
+        _show_all(prediction, warnings, cores)
         return 0
-    named = (str(chosen.file), _run_command(chosen))
-    for text in check_lines(Screen.of_output(), found, named, warnings):
+    named = (str(args.file), _run_command(args))
+    for text in check_lines(Screen.of_output(), prediction, named, warnings):
         show.line(text)
     return 0
 
 
-def _run_command(chosen: argparse.Namespace) -> str:
-    return command_line("priolane", "run", path_word(chosen.file), *arguments.options(chosen).arguments())
+def _run_command(args: argparse.Namespace) -> str:
+    return command_line("priolane", "run", path_word(args.file), *arguments.options(args).arguments())
 
 
-def _show_all(found: dict[str, Any], warnings: Sequence[str], cores: int) -> None:
+def _show_all(prediction: dict[str, Any], warnings: Sequence[str], cores: int) -> None:
     """The merged experiment, every number, every load, every warning."""
-    show.json_lines(found.pop("merged", {}), indent=2)
-    for key, value in found.items():
+    show.json_lines(prediction.pop("merged", {}), indent=2)
+    for key, value in prediction.items():
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}{_MEANINGS.get(key, '')}")
-    _show_loads(found["loads"])
-    show.line(f"threads: {_threads(int(found['runs'] + found['alone']), cores)}")
+    _show_loads(prediction["loads"])
+    show.line(f"threads: {_threads(int(prediction['runs'] + prediction['alone']), cores)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
 

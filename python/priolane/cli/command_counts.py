@@ -102,8 +102,8 @@ def this_python() -> str:
 
 def read_kept(text: str) -> Counts:
     """The kept counts, from TOML."""
-    found = tomllib.loads(text)
-    return Counts(str(found["python"]), {str(name): int(count) for name, count in found["counts"].items()})
+    table = tomllib.loads(text)
+    return Counts(str(table["python"]), {str(name): int(count) for name, count in table["counts"].items()})
 
 
 def comparable(now: Counts, kept: Counts) -> str:
@@ -170,8 +170,8 @@ def _of_a_run(directory: Path) -> dict[str, int]:
 def _counted(directory: Path, arguments: Iterable[str]) -> dict[str, int]:
     target = directory / "counts.json"
     _call(directory, [sys.executable, "-c", _COUNTING, str(target), *arguments])
-    found: dict[str, int] = json.loads(target.read_text(encoding="utf-8"))
-    return found
+    counts: dict[str, int] = json.loads(target.read_text(encoding="utf-8"))
+    return counts
 
 
 def _instructions(directory: Path, arguments: Iterable[str]) -> int:
@@ -209,14 +209,14 @@ def instructions_by_object(lines: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     current, of_called = "", False
     for line in lines:
-        if found := _OBJECT.fullmatch(line) or _CALLED_OBJECT.fullmatch(line):
-            names.setdefault(found[1], found[2] or "")
+        if match := _OBJECT.fullmatch(line) or _CALLED_OBJECT.fullmatch(line):
+            names.setdefault(match[1], match[2] or "")
             if line.startswith("ob"):
-                current = names[found[1]]
+                current = names[match[1]]
         elif line.startswith("calls="):
             of_called = True
-        elif found := _COST.fullmatch(line.rstrip()):
+        elif match := _COST.fullmatch(line.rstrip()):
             if not of_called:
-                counts[current] = counts.get(current, 0) + int(found[1])
+                counts[current] = counts.get(current, 0) + int(match[1])
             of_called = False
     return counts

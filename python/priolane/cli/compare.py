@@ -61,82 +61,82 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints what differs between the experiments, then what moved; or what two schemes of one differ in."""
-    if chosen.schemes is not None:
-        return _schemes_of_one(chosen)
-    if chosen.second is None:
+    if args.schemes is not None:
+        return _schemes_of_one(args)
+    if args.second is None:
         raise InputError("compare with what? Give a second DIR, or --schemes A B for two schemes of the first one")
-    if chosen.classes or chosen.points:
+    if args.classes or args.points:
         raise InputError("--class and --point go with --schemes A B; leave them out, or compare schemes")
-    both = [load(each).without_damaged(with_tables=True) for each in (chosen.first, chosen.second)]
-    found = compare(*both)
-    if chosen.json:
-        show.json_lines(_as_json(found))
+    both = [load(each).without_damaged(with_tables=True) for each in (args.first, args.second)]
+    comparison = compare(*both)
+    if args.json:
+        show.json_lines(_as_json(comparison))
         return report_damage(both)
-    if found.identical:
-        show.line(f"identical: {_count(found.runs, 'run')}, every digest and every record the same")
-    if chosen.verbose or found.identical:
-        _circumstances(found, chosen.first, chosen.second)
-        if not found.identical:
-            _changes(found)
+    if comparison.identical:
+        show.line(f"identical: {_count(comparison.runs, 'run')}, every digest and every record the same")
+    if args.verbose or comparison.identical:
+        _circumstances(comparison, args.first, args.second)
+        if not comparison.identical:
+            _changes(comparison)
     else:
-        for text in comparison_lines(Screen.of_output(), found, (str(chosen.first), str(chosen.second))):
+        for text in comparison_lines(Screen.of_output(), comparison, (str(args.first), str(args.second))):
             show.line(text)
     return report_damage(both)
 
 
-def _schemes_of_one(chosen: argparse.Namespace) -> int:
-    if chosen.second is not None:
+def _schemes_of_one(args: argparse.Namespace) -> int:
+    if args.second is not None:
         raise InputError("--schemes compares two schemes of one DIR; leave the second DIR out")
-    results = load(chosen.first).without_damaged()
-    view = narrowed(overview(results), classes=chosen.classes, point=chosen.points)
-    found = compare_schemes(view, *chosen.schemes)
-    if chosen.json:
-        show.json_lines(contests.as_json(found))
-    elif chosen.verbose:
-        contests.show_contests(found, len(view.seeds))
+    results = load(args.first).without_damaged()
+    view = narrowed(overview(results), classes=args.classes, point=args.points)
+    comparison = compare_schemes(view, *args.schemes)
+    if args.json:
+        show.json_lines(contests.as_json(comparison))
+    elif args.verbose:
+        contests.show_contests(comparison, len(view.seeds))
     else:
-        for text in contest_lines(Screen.of_output(), found, view):
+        for text in contest_lines(Screen.of_output(), comparison, view):
             show.line(text)
     return report_damage([results])
 
 
-def _circumstances(found: Comparison, first: Path | str, second: Path | str) -> None:
+def _circumstances(comparison: Comparison, first: Path | str, second: Path | str) -> None:
     """The traffic, versions, merged keys and runs that are not the same on both sides."""
-    flows = other_flows(found)
+    flows = other_flows(comparison)
     if flows:
         show.line(f"warning: {flows}")
-    if found.versions[0] != found.versions[1]:
-        show.line(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
-    if found.settings:
-        show.line(f"experiments differ in {_count(len(found.settings), 'value')} of the merged experiment:")
-        rows = [[item.key, _value(item.first), _value(item.second)] for item in found.settings[:_MOST_SETTINGS]]
+    if comparison.versions[0] != comparison.versions[1]:
+        show.line(f"versions differ: {', '.join(comparison.versions[0])} and {', '.join(comparison.versions[1])}")
+    if comparison.settings:
+        show.line(f"experiments differ in {_count(len(comparison.settings), 'value')} of the merged experiment:")
+        rows = [[item.key, _value(item.first), _value(item.second)] for item in comparison.settings[:_MOST_SETTINGS]]
         show.table(["key", str(first), str(second)], rows)
-        _rest(len(found.settings) - _MOST_SETTINGS)
+        _rest(len(comparison.settings) - _MOST_SETTINGS)
     for directory, only, missing in zip(
-        (first, second), (found.only_first, found.only_second), found.missing, strict=True
+        (first, second), (comparison.only_first, comparison.only_second), comparison.missing, strict=True
     ):
         if only:
             show.line(f"only in {directory}: {_count(len(only), 'run')} ({_schemes(only)})")
         if missing:
             show.line(f"{directory} is not whole: {_count(missing, 'run')} of its grid missing")
-    if not found.identical:
-        show.line(f"{_count(found.runs, 'run')} in both, {found.same} of them identical to the bit")
-    for other in found.others[:_MOST_UNTESTED]:
+    if not comparison.identical:
+        show.line(f"{_count(comparison.runs, 'run')} in both, {comparison.same} of them identical to the bit")
+    for other in comparison.others[:_MOST_UNTESTED]:
         show.line(
             f"{other.run.scheme} seed {other.run.seed}: the tables are the same, the record is not: `{other.key}` is "
             f"{_value(other.first)} and {_value(other.second)}; check both with `priolane run ... --verify`"
         )
-    _rest(len(found.others) - _MOST_UNTESTED)
+    _rest(len(comparison.others) - _MOST_UNTESTED)
 
 
-def _changes(found: Comparison) -> None:
-    moved, suggested = found.found(Finding.MOVED), found.found(Finding.SUGGESTED)
-    untested, same = found.found(Finding.UNTESTED), found.found(Finding.SAME)
-    if found.tested:
+def _changes(comparison: Comparison) -> None:
+    moved, suggested = comparison.found(Finding.MOVED), comparison.found(Finding.SUGGESTED)
+    untested, same = comparison.found(Finding.UNTESTED), comparison.found(Finding.SAME)
+    if comparison.tested:
         show.line(
-            f"{_count(found.tested, 'metric')} tested, {len(moved)} moved beyond noise (Holm's correction, all "
+            f"{_count(comparison.tested, 'metric')} tested, {len(moved)} moved beyond noise (Holm's correction, all "
             f"together at {LEVEL * 100:.0f} %)"
         )
     if moved:
@@ -144,7 +144,7 @@ def _changes(found: Comparison) -> None:
     if suggested:
         show.line(
             f"{_count(len(suggested), 'further 95 % interval')} excluding no change, where luck alone gives about "
-            f"{short((1 - LEVEL) * found.tested)} in {found.tested}: run more seeds to know"
+            f"{short((1 - LEVEL) * comparison.tested)} in {comparison.tested}: run more seeds to know"
         )
         _table(suggested[:_MOST_SUGGESTED])
         _rest(len(suggested) - _MOST_SUGGESTED)
@@ -154,12 +154,12 @@ def _changes(found: Comparison) -> None:
         )
         _table(untested[:_MOST_UNTESTED])
         _rest(len(untested) - _MOST_UNTESTED)
-    if found.tested:
-        show.line(f"{_count(len(found.found(Finding.WITHIN)), 'metric')} within noise")
+    if comparison.tested:
+        show.line(f"{_count(len(comparison.found(Finding.WITHIN)), 'metric')} within noise")
     if same:
         show.line(f"{_count(len(same), 'metric')} the same in every seed")
-    if found.unknown:
-        show.line(f"{_count(found.unknown, 'metric')} without a value on one side or both")
+    if comparison.unknown:
+        show.line(f"{_count(comparison.unknown, 'metric')} without a value on one side or both")
 
 
 def _table(changes: Sequence[Change]) -> None:
@@ -202,19 +202,19 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _as_json(found: Comparison) -> dict[str, Any]:
+def _as_json(comparison: Comparison) -> dict[str, Any]:
     return {
-        "identical": found.identical,
-        "runs": found.runs,
-        "same": found.same,
-        "other_records": [asdict(other) for other in found.others],
-        "tested": found.tested,
-        "unknown": found.unknown,
-        "expected_by_luck": (1 - LEVEL) * found.tested,
-        "versions": {"first": found.versions[0], "second": found.versions[1]},
-        "missing": {"first": found.missing[0], "second": found.missing[1]},
-        "only_first": [asdict(run) for run in found.only_first],
-        "only_second": [asdict(run) for run in found.only_second],
-        "settings": [asdict(setting) for setting in found.settings],
-        "changes": [asdict(change) for change in found.changes],
+        "identical": comparison.identical,
+        "runs": comparison.runs,
+        "same": comparison.same,
+        "other_records": [asdict(other) for other in comparison.others],
+        "tested": comparison.tested,
+        "unknown": comparison.unknown,
+        "expected_by_luck": (1 - LEVEL) * comparison.tested,
+        "versions": {"first": comparison.versions[0], "second": comparison.versions[1]},
+        "missing": {"first": comparison.missing[0], "second": comparison.missing[1]},
+        "only_first": [asdict(run) for run in comparison.only_first],
+        "only_second": [asdict(run) for run in comparison.only_second],
+        "settings": [asdict(setting) for setting in comparison.settings],
+        "changes": [asdict(change) for change in comparison.changes],
     }

@@ -13,42 +13,42 @@ from priolane.results.report import point_text
 _MOST_OPEN = 20
 
 
-def show_contests(found: SchemeComparison, seeds: int) -> None:
+def show_contests(comparison: SchemeComparison, seeds: int) -> None:
     """Prints the answer, then what was won, then what is open."""
-    first, second = found.first, found.second
-    if not found.tested:
+    first, second = comparison.first, comparison.second
+    if not comparison.tested:
         show.line(
             f"Does {first} beat {second}? Not known: "
             + (
                 "one seed has no interval; run more, --seeds 5"
                 if seeds < 2
                 else "flows did not finish, and every value leaves some out"
-                if found.incomplete and not found.contests
+                if comparison.incomplete and not comparison.contests
                 else "all values are the same in every seed"
             )
         )
     else:
-        won, lost = len(found.won(Winner.FIRST)), len(found.won(Winner.SECOND))
+        won, lost = len(comparison.won(Winner.FIRST)), len(comparison.won(Winner.SECOND))
         show.line(
-            f"Does {first} beat {second}? Of {found.tested} metrics tested it is better in {won}, worse in {lost}, "
-            f"and open in {found.tested - won - lost} (paired by seed; Holm's correction, all together "
+            f"Does {first} beat {second}? Of {comparison.tested} metrics tested it is better in {won}, worse in "
+            f"{lost}, and open in {comparison.tested - won - lost} (paired by seed; Holm's correction, all together "
             f"at {LEVEL * 100:.0f} %)"
         )
-    if found.incomplete:
-        show.line(f"Not compared: {found.incomplete} values that leave out flows that did not finish")
-    decided = [contest for contest in found.contests if contest.winner is not Winner.NEITHER]
+    if comparison.incomplete:
+        show.line(f"Not compared: {comparison.incomplete} values that leave out flows that did not finish")
+    decided = [contest for contest in comparison.contests if contest.winner is not Winner.NEITHER]
     if decided:
-        _table(found, decided)
-    left = [contest for contest in found.contests if contest.winner is Winner.NEITHER]
+        _table(comparison, decided)
+    left = [contest for contest in comparison.contests if contest.winner is Winner.NEITHER]
     if left:
-        show.line("Open:" if found.tested else "Values:")
-        _table(found, left[:_MOST_OPEN])
+        show.line("Open:" if comparison.tested else "Values:")
+        _table(comparison, left[:_MOST_OPEN])
         if len(left) > _MOST_OPEN:
             show.line(f"... and {len(left) - _MOST_OPEN} more; --json has all")
 
 
-def _table(found: SchemeComparison, contests: Sequence[Contest]) -> None:
-    names = {Winner.FIRST: found.first, Winner.SECOND: found.second, Winner.NEITHER: "-"}
+def _table(comparison: SchemeComparison, contests: Sequence[Contest]) -> None:
+    names = {Winner.FIRST: comparison.first, Winner.SECOND: comparison.second, Winner.NEITHER: "-"}
     pointed = any(contest.change.point for contest in contests)
     rows = [
         [
@@ -63,7 +63,15 @@ def _table(found: SchemeComparison, contests: Sequence[Contest]) -> None:
         for contest in contests
     ]
     point = ["point"] if pointed else []
-    columns = ["class", *point, "metric", found.first, found.second, f"{found.first} against {found.second}", "better"]
+    columns = [
+        "class",
+        *point,
+        "metric",
+        comparison.first,
+        comparison.second,
+        f"{comparison.first} against {comparison.second}",
+        "better",
+    ]
     show.table(columns, rows)
 
 
@@ -78,21 +86,21 @@ def _better(contest: Contest, names: Mapping[Winner, str]) -> str:
             return names[contest.winner]
 
 
-def as_json(found: SchemeComparison) -> dict[str, Any]:
+def as_json(comparison: SchemeComparison) -> dict[str, Any]:
     """Everything: means, relative changes of the first scheme against the second, p values, and who is better."""
-    names = {Winner.FIRST: found.first, Winner.SECOND: found.second, Winner.NEITHER: None}
+    names = {Winner.FIRST: comparison.first, Winner.SECOND: comparison.second, Winner.NEITHER: None}
     return {
-        "first": found.first,
-        "second": found.second,
-        "tested": found.tested,
-        "incomplete": found.incomplete,
+        "first": comparison.first,
+        "second": comparison.second,
+        "tested": comparison.tested,
+        "incomplete": comparison.incomplete,
         "contests": [
             {
                 "class": contest.change.size_class,
                 "point": dict(contest.change.point),
                 "metric": contest.quantity.name,
                 "unit": contest.quantity.unit,
-                "means": {found.first: contest.change.second, found.second: contest.change.first},
+                "means": {comparison.first: contest.change.second, comparison.second: contest.change.first},
                 **{
                     key: value
                     for key, value in asdict(contest.change).items()
@@ -100,6 +108,6 @@ def as_json(found: SchemeComparison) -> dict[str, Any]:
                 },
                 "better": names[contest.winner],
             }
-            for contest in found.contests
+            for contest in comparison.contests
         ],
     }

@@ -20,10 +20,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Examines this machine and prints a line for each check."""
     checks = examine(Machine())
-    if chosen.json:
+    if args.json:
         show.json_lines([asdict(check) for check in checks])
     else:
         _print(checks)

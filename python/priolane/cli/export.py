@@ -107,13 +107,13 @@ def _add_host_options(command: argparse.ArgumentParser) -> None:
 _OF_TARGET = {"into": "sonic", "free": "sonic", "match": "nft", "idle": "nft", "prefix": "sysctl"}
 
 
-def _refuse_others(chosen: argparse.Namespace) -> None:
+def _refuse_others(args: argparse.Namespace) -> None:
     for option, target in _OF_TARGET.items():
-        if getattr(chosen, option) and chosen.target != target:
-            raise InputError(f"--{option} is of {target}; leave it out for {chosen.target}")
-    if chosen.into is not None and chosen.ports is not None:
+        if getattr(args, option) and args.target != target:
+            raise InputError(f"--{option} is of {target}; leave it out for {args.target}")
+    if args.into is not None and args.ports is not None:
         raise InputError("--into has the ports of the present configuration: leave --ports out")
-    if chosen.free is not None and chosen.into is None:
+    if args.free is not None and args.into is None:
         raise InputError("--free is of a present configuration: give it with --into")
 
 
@@ -128,32 +128,30 @@ def _seconds(text: str) -> int:
     return int(ps // 10**12)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Writes the files and prints what is in them, what is not, and what is otherwise."""
-    options = Options(
-        sets=tuple(chosen.sets), schemes=(chosen.scheme,), reading=chosen.reading, size=chosen.size, seeds=1
-    )
-    _refuse_others(chosen)
+    options = Options(sets=tuple(args.sets), schemes=(args.scheme,), reading=args.reading, size=args.size, seeds=1)
+    _refuse_others(args)
     deployment = Deployment(
-        qdisc=chosen.qdisc,
-        memory=None if chosen.memory is None else quantity.size(chosen.memory),
-        cable=chosen.cable,
-        headroom=None if chosen.headroom is None else read_headroom(chosen.headroom, chosen.cable),
-        match=read_match(chosen.match),
-        idle=chosen.idle,
-        prefixes=() if chosen.prefix is None else read_networks("--prefix", chosen.prefix),
-        present=None if chosen.into is None else read_present(chosen.into),
-        free=() if chosen.free is None else code_points.read_free(chosen.free),
-        scheme=_named(chosen),
+        qdisc=args.qdisc,
+        memory=None if args.memory is None else quantity.size(args.memory),
+        cable=args.cable,
+        headroom=None if args.headroom is None else read_headroom(args.headroom, args.cable),
+        match=read_match(args.match),
+        idle=args.idle,
+        prefixes=() if args.prefix is None else read_networks("--prefix", args.prefix),
+        present=None if args.into is None else read_present(args.into),
+        free=() if args.free is None else code_points.read_free(args.free),
+        scheme=_named(args),
     )
     with arguments.naming_scheme():
-        plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
-    plan = deployment.placed(plan, None if chosen.dscp is None else code_points.read(chosen.dscp))
-    exported = export(chosen.target, plan, deployment, strict=chosen.strict)
-    out = chosen.out or Path("runs") / f"{experiment_name(chosen.file)}-{plan.scheme}-{chosen.target}"
+        plan = read_plan(args.file, options, routing=args.routing, named=args.ports)
+    plan = deployment.placed(plan, None if args.dscp is None else code_points.read(args.dscp))
+    exported = export(args.target, plan, deployment, strict=args.strict)
+    out = args.out or Path("runs") / f"{experiment_name(args.file)}-{plan.scheme}-{args.target}"
     written = write(out, exported)
-    if chosen.json:
-        show.json_lines(_as_json(chosen.target, plan, exported, written))
+    if args.json:
+        show.json_lines(_as_json(args.target, plan, exported, written))
         return 0
     if deployment.present is None:
         _print_queues(plan)
@@ -164,11 +162,11 @@ def execute(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _named(chosen: argparse.Namespace) -> tuple[str, ...]:
+def _named(args: argparse.Namespace) -> tuple[str, ...]:
     """The words of the command line that name the scheme, for the exports of other devices."""
-    words = [path_word(chosen.file), "--scheme", chosen.scheme]
-    words += [word for key, value in chosen.sets for word in ("--set", f"{key}={value}")]
-    words += [] if chosen.reading is None else ["--reading", chosen.reading]
+    words = [path_word(args.file), "--scheme", args.scheme]
+    words += [word for key, value in args.sets for word in ("--set", f"{key}={value}")]
+    words += [] if args.reading is None else ["--reading", args.reading]
     return tuple(words)
 
 
@@ -188,17 +186,17 @@ def _print_queues(plan: ExportPlan) -> None:
 
 
 def _as_json(target: str, plan: ExportPlan, exported: ExportedFiles, written: list[Path]) -> dict[str, Any]:
-    found = exported.findings
+    findings = exported.findings
     return {
         "target": target,
         "scheme": plan.scheme,
         "plan": _plain(asdict(plan)),
         "files": dict(exported.files),
         "written": [str(path) for path in written],
-        "not_expressed": found.not_expressed,
-        "changed": [asdict(change) for change in found.changed],
-        "notes": found.notes,
-        "steps": {step: list(lines) for step, lines in found.steps.items()},
+        "not_expressed": findings.not_expressed,
+        "changed": [asdict(change) for change in findings.changed],
+        "notes": findings.notes,
+        "steps": {step: list(lines) for step, lines in findings.steps.items()},
     }
 
 

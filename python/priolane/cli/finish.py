@@ -49,10 +49,10 @@ def _load() -> None:
     import_module("priolane.report.page")
 
 
-def present(results: Results, chosen: argparse.Namespace, *, seconds: float | None = None) -> None:
+def present(results: Results, args: argparse.Namespace, *, seconds: float | None = None) -> None:
     """Writes figures and page, and tells of the results, which took `seconds` if they were made now."""
-    write_report(results, png=chosen.png, pdf=chosen.pdf)
-    if chosen.verbose:
+    write_report(results, png=args.png, pdf=args.pdf)
+    if args.verbose:
         tell_all(results, with_table=True)
     else:
         tell(Outcome(results, seconds, after_run(results)))
@@ -78,9 +78,9 @@ def tell_all(results: Results, *, with_table: bool = False) -> None:
     show.line(f"page   {results.directory / PAGE_FILE}")
 
 
-def present_as_json(results: Results, chosen: argparse.Namespace) -> None:
+def present_as_json(results: Results, args: argparse.Namespace) -> None:
     """Writes figures and page, and prints everything as one JSON object."""
-    write_report(results, png=chosen.png, pdf=chosen.pdf)
+    write_report(results, png=args.png, pdf=args.pdf)
     show.json_lines(_as_json(results))
 
 

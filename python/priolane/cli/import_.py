@@ -84,43 +84,41 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Imports the file, then says what became of the flows."""
-    if chosen.list:
+    if args.list:
         formats = json.loads(_core.catalogue())["formats"]
         rows = [[entry["name"], entry["summary"]] for entry in formats]
         show.table(["format", "about"], [*rows, *([name, other.ABOUT] for name, other in _OTHERS.items())])
         return 0
-    if chosen.format is None or chosen.file is None or chosen.out is None:
+    if args.format is None or args.file is None or args.out is None:
         raise InputError("import what? FORMAT FILE -o OUT.csv; `priolane import --list` shows the formats")
-    _refuse_foreign(chosen)
-    if chosen.format in _OTHERS:
-        code: int = _OTHERS[chosen.format].execute(chosen)
+    _refuse_foreign(args)
+    if args.format in _OTHERS:
+        code: int = _OTHERS[args.format].execute(args)
         return code
-    report = json.loads(_core.import_flows(json.dumps(_request(chosen))))
-    if chosen.json:
+    report = json.loads(_core.import_flows(json.dumps(_request(args))))
+    if args.json:
         show.json_lines(report, indent=2)
     else:
         _present(report)
     return 0
 
 
-def _refuse_foreign(chosen: argparse.Namespace) -> None:
+def _refuse_foreign(args: argparse.Namespace) -> None:
     """Raises `InputError` for an option that has no meaning for the format."""
     own = {name: set(other.OPTIONS) for name, other in _OTHERS.items()}
     flows = set(_PATHS + _PLAIN + _OF_JOBS) - {"file", "format", "out"}
-    meant = own.get(chosen.format, flows)
+    meant = own.get(args.format, flows)
     for option in sorted(flows.union(*own.values()) - meant):
-        if getattr(chosen, option) is not None:
+        if getattr(args, option) is not None:
             key = f"--{option.replace('_', '-')}"
-            raise InputError(
-                f"{key} has no meaning for the format {chosen.format}. Use another format, or remove {key}"
-            )
+            raise InputError(f"{key} has no meaning for the format {args.format}. Use another format, or remove {key}")
 
 
-def _request(chosen: argparse.Namespace) -> dict[str, Any]:
-    paths = {key: str(value) for key in _PATHS if (value := getattr(chosen, key))}
-    return paths | {key: value for key in _PLAIN + _OF_JOBS if (value := getattr(chosen, key)) is not None}
+def _request(args: argparse.Namespace) -> dict[str, Any]:
+    paths = {key: str(value) for key in _PATHS if (value := getattr(args, key))}
+    return paths | {key: value for key in _PLAIN + _OF_JOBS if (value := getattr(args, key)) is not None}
 
 
 def _present(report: dict[str, Any]) -> None:

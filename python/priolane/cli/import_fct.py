@@ -27,7 +27,7 @@ def add(command: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Writes the run, then says what it holds."""
     import numpy as np  # noqa: PLC0415 - slow to load
 
@@ -35,9 +35,9 @@ def execute(chosen: argparse.Namespace) -> int:
     from priolane.results.foreign import read_flows, summaries, write_run  # noqa: PLC0415
     from priolane.results.results import load  # noqa: PLC0415
 
-    flows = read_flows(chosen.file)
-    like = None if chosen.like is None else load(chosen.like)
-    run = _run(chosen, like)
+    flows = read_flows(args.file)
+    like = None if args.like is None else load(args.like)
+    run = _run(args, like)
     classes = run.merged.get("metrics", {}).get("classes") or json.loads(_core.usual_classes())
     chosen_flows = {"all": np.ones(len(flows), dtype=bool)}
     # Groups, and what else a class may name, are unknown here.
@@ -45,41 +45,41 @@ def execute(chosen: argparse.Namespace) -> int:
     sizes = flows.sizes.astype(np.float64).reshape(-1)
     chosen_flows |= {name: in_class(sizes, of) for name, of in known.items()}
     summary = summaries(flows, chosen_flows)
-    name = write_run(chosen.out, flows, run, summary)
-    if chosen.json:
+    name = write_run(args.out, flows, run, summary)
+    if args.json:
         show.json_lines({"run": name, "scheme": run.scheme, "seed": run.seed, "summary": summary}, indent=2)
     else:
-        _present(chosen, flows, run, summary)
+        _present(args, flows, run, summary)
     return 0
 
 
-def _run(chosen: argparse.Namespace, like: "Results | None") -> "ForeignRun":
+def _run(args: argparse.Namespace, like: "Results | None") -> "ForeignRun":
     """The run that the file is; with `like`, one of its schemes, whose merged experiment is taken."""
     from priolane.results.foreign import ForeignRun  # noqa: PLC0415
 
-    seed = 1 if chosen.seed is None else chosen.seed
+    seed = 1 if args.seed is None else args.seed
     if not 0 <= seed < 1 << 63:
         raise InputError(f"--seed {seed}: the seed is out of range. Use a number from 0.")
     if like is None:
-        return ForeignRun(chosen.scheme or _SCHEME, seed, {}, {})
+        return ForeignRun(args.scheme or _SCHEME, seed, {}, {})
     schemes = list(dict.fromkeys(run.scheme for run in like.runs))
-    scheme = chosen.scheme or (schemes[0] if len(schemes) == 1 else None)
+    scheme = args.scheme or (schemes[0] if len(schemes) == 1 else None)
     if scheme is None:
         names = [f"`--scheme {name}`" for name in schemes]
         raise InputError(
-            f"--like: {chosen.like} has {len(schemes)} schemes. Say which one the file is of: "
+            f"--like: {args.like} has {len(schemes)} schemes. Say which one the file is of: "
             f"{', '.join(names[:-1])} or {names[-1]}."
         )
     runs = [run for run in like.runs if run.scheme == scheme and run.id in like.records]
     if not runs:
-        raise InputError(f"--scheme: {chosen.like} has no runs of {scheme}. Use one of {', '.join(schemes)}.")
+        raise InputError(f"--scheme: {args.like} has no runs of {scheme}. Use one of {', '.join(schemes)}.")
     if len({json.dumps(run.point, sort_keys=True) for run in runs}) > 1:
-        raise InputError(f"--like: {chosen.like} sweeps keys. Use results of one sweep point.")
+        raise InputError(f"--like: {args.like} sweeps keys. Use results of one sweep point.")
     return ForeignRun(runs[0].scheme, seed, runs[0].point, like.records[runs[0].id]["merged"])
 
 
 def _present(
-    chosen: argparse.Namespace, flows: "ForeignFlows", run: "ForeignRun", summary: dict[str, dict[str, Any]]
+    args: argparse.Namespace, flows: "ForeignFlows", run: "ForeignRun", summary: dict[str, dict[str, Any]]
 ) -> None:
     from priolane.results.foreign import End  # noqa: PLC0415 - numpy is slow to load
 
@@ -97,7 +97,7 @@ def _present(
     if flows.ends is End.ACKED:
         show.line("note: in these files a flow ends with its last ACK: compare means with mean_fct_acked_s")
     show.line("note: flows that did not finish are not in such a file, and are not counted")
-    show.line(f"beside your own results: `priolane compare {chosen.like or 'RESULTS'} {chosen.out}`")
+    show.line(f"beside your own results: `priolane compare {args.like or 'RESULTS'} {args.out}`")
 
 
 def _cell(value: float | None, unit: str) -> str:

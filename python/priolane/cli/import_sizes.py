@@ -24,12 +24,12 @@ def add(command: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Converts the table, then says what it was found to be."""
-    request = {"file": str(chosen.file), "out": str(chosen.out)}
-    request |= {key: value for key in OPTIONS if (value := getattr(chosen, key)) is not None}
+    request = {"file": str(args.file), "out": str(args.out)}
+    request |= {key: value for key in OPTIONS if (value := getattr(args, key)) is not None}
     report = json.loads(_core.import_sizes(json.dumps(request)))
-    if chosen.json:
+    if args.json:
         show.json_lines(report, indent=2)
     else:
         _present(report)

@@ -31,26 +31,26 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mtu", type=whole, metavar="BYTES", help="switch: bytes of a full packet (default: 1500)")
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Writes the file and prints the queues, what is missing, and what is not simulated."""
-    found = configured.read(chosen.file, code_points.read_classes(chosen.dscp or "0"), _frame(chosen.mtu or 1500))
-    _refuse_foreign(chosen.out)
-    write_whole(chosen.out, text(found))
-    if chosen.json:
-        show.json_lines({**_plain(asdict(found)), "written": str(chosen.out)}, indent=2)
+    switch = configured.read(args.file, code_points.read_classes(args.dscp or "0"), _frame(args.mtu or 1500))
+    _refuse_foreign(args.out)
+    write_whole(args.out, text(switch))
+    if args.json:
+        show.json_lines({**_plain(asdict(switch)), "written": str(args.out)}, indent=2)
         return 0
     show.table(
         ["queue", "used by", "served", "WRED", "lossless"],
         [
             [str(queue.number), queue.leads, queue.served, queue.wred, "yes" if queue.is_lossless else "no"]
-            for queue in found.queues
+            for queue in switch.queues
         ],
     )
-    for line in found.missing:
+    for line in switch.missing:
         show.line(f"missing: {line}")
-    for line in found.not_simulated:
+    for line in switch.not_simulated:
         show.line(f"not simulated: {line}")
-    show.line(f"wrote {chosen.out}")
+    show.line(f"wrote {args.out}")
     return 0
 
 
@@ -66,25 +66,25 @@ def _frame(mtu: int) -> Frame:
     return replace(configured.ETHERNET, mtu=mtu, stored=mtu + _LINK, wire=mtu + _LINK + _GAP)
 
 
-def text(found: Configured) -> str:
+def text(switch: Configured) -> str:
     """The file: `[switch]`, and the port of a scheme that runs as the switch is configured, as comments."""
-    points = ", ".join(map(str, found.dscps))
-    lines = [f"{_MARK}{_one_line(found.path)}: the queues of DSCP {points}", "[switch]"]
-    lines += [f"{key} = {inline(of)}" for key, of in (("buffer", found.buffer), ("ecn", found.ecn)) if of]
-    if found.ecn is None:
+    points = ", ".join(map(str, switch.dscps))
+    lines = [f"{_MARK}{_one_line(switch.path)}: the queues of DSCP {points}", "[switch]"]
+    lines += [f"{key} = {inline(of)}" for key, of in (("buffer", switch.buffer), ("ecn", switch.ecn)) if of]
+    if switch.ecn is None:
         lines.append("# No queue of this traffic marks: state a scheme that does not need marks.")
-    port = _port(found)
+    port = _port(switch)
     lines += ["", "# A scheme whose ports are configured in this way:", "# [scheme.NAME]", "# base = NAME"]
     lines.append(f"# port = {inline(port)}")
-    if found.places != tuple(range(len(found.places))):
-        lines.append(f"# map = {inline({'class': list(found.places)})}")
-    lines += [f"# missing: {_one_line(line)}" for line in found.missing]
-    lines += [f"# not simulated: {_one_line(line)}" for line in found.not_simulated]
+    if switch.places != tuple(range(len(switch.places))):
+        lines.append(f"# map = {inline({'class': list(switch.places)})}")
+    lines += [f"# missing: {_one_line(line)}" for line in switch.missing]
+    lines += [f"# not simulated: {_one_line(line)}" for line in switch.not_simulated]
     return "\n".join(lines) + "\n"
 
 
-def _port(found: Configured) -> dict[str, Any]:
-    return {**found.port, **({} if found.pfc is None else {"pfc": found.pfc})}
+def _port(switch: Configured) -> dict[str, Any]:
+    return {**switch.port, **({} if switch.pfc is None else {"pfc": switch.pfc})}
 
 
 def _one_line(value: object) -> str:

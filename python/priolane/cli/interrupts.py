@@ -109,9 +109,9 @@ class _Watchdog:
         """Waits for SIGINT or SIGTERM; `False` after the time, or if the thread is to end."""
         while select.select([self._reader], [], [], timeout_s)[0]:
             # One byte at a time: the next call is for the next signal.
-            found = os.read(self._reader, 1)
-            if not found or found[0] in (signal.SIGINT, signal.SIGTERM):
-                return bool(found)
+            byte = os.read(self._reader, 1)
+            if not byte or byte[0] in (signal.SIGINT, signal.SIGTERM):
+                return bool(byte)
         return False
 
     def _end_process(self) -> None:

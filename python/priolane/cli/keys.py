@@ -33,21 +33,21 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints the keys of what was named, or the names."""
-    if chosen.schema is not None:
-        if chosen.part is not None:
-            raise InputError(f"--schema has all parts: remove {chosen.part}")
-        show.json_lines(json.loads(_core.schema(chosen.schema)), indent=2)
+    if args.schema is not None:
+        if args.part is not None:
+            raise InputError(f"--schema has all parts: remove {args.part}")
+        show.json_lines(json.loads(_core.schema(args.schema)), indent=2)
         return 0
-    found = list(parts()) if chosen.part is None else find(chosen.part)
-    if chosen.json:
-        show.json_lines([described(part) for part in found], indent=2)
-    elif chosen.part is None:
-        show.table(["part", "keys", "what it is"], [[part.title, str(len(part.keys)), part.summary] for part in found])
+    wanted = list(parts()) if args.part is None else find(args.part)
+    if args.json:
+        show.json_lines([described(part) for part in wanted], indent=2)
+    elif args.part is None:
+        show.table(["part", "keys", "what it is"], [[part.title, str(len(part.keys)), part.summary] for part in wanted])
         show.line("priolane keys PART prints the keys of one")
     else:
-        for nth, part in enumerate(found):
+        for nth, part in enumerate(wanted):
             if nth:
                 show.line("")
             _print(part)

@@ -113,9 +113,9 @@ def _add_machines(command: argparse.ArgumentParser) -> None:
 def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
     """Wraps a command: its exit code, or `UNFIT` where the machine cannot run testbeds."""
 
-    def run(chosen: argparse.Namespace) -> int:
+    def run(args: argparse.Namespace) -> int:
         try:
-            return execute(chosen) or 0
+            return execute(args) or 0
         except _core.CannotHere as error:
             show.note(f"priolane: {error}")
             return UNFIT
@@ -123,99 +123,99 @@ def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[
     return run
 
 
-def _file(chosen: argparse.Namespace) -> Path:
+def _file(args: argparse.Namespace) -> Path:
     """The experiment that is asked for; a name without `.toml` that is not a file is that of a shipped one."""
-    path = Path(chosen.experiment)
+    path = Path(args.experiment)
     if path.suffix == ".toml" or path.exists():
         return path
-    found = None if catalogue.is_group(chosen.experiment) else catalogue.find(chosen.experiment)[0].experiment
-    if found is None:
+    experiment = None if catalogue.is_group(args.experiment) else catalogue.find(args.experiment)[0].experiment
+    if experiment is None:
         raise _core.InputError(f"{path}: there is no such file, and no figure has this name; one is top/fig11")
-    return found
+    return experiment
 
 
-def _results(chosen: argparse.Namespace, suffix: str) -> Path:
+def _results(args: argparse.Namespace, suffix: str) -> Path:
     """The directory of results: `runs/fig11-linux` for `fig11.toml`, `runs/top-fig11-linux` for `top/fig11`."""
-    path = Path(chosen.experiment)
-    name = experiment_name(path) if path.suffix == ".toml" else chosen.experiment.replace("/", "-")
-    out: Path = chosen.out or Path("runs") / f"{name}-{suffix}"
+    path = Path(args.experiment)
+    name = experiment_name(path) if path.suffix == ".toml" else args.experiment.replace("/", "-")
+    out: Path = args.out or Path("runs") / f"{name}-{suffix}"
     return out
 
 
-def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
-    asked = arguments.options(chosen)
-    schemes = tuple(chosen.schemes) if chosen.schemes else None
-    options = Options(sets=asked.sets, seeds=asked.seeds, schemes=schemes, reading=asked.reading, size=asked.size)
+def _planned(args: argparse.Namespace) -> tuple[Plan, Options]:
+    stated = arguments.options(args)
+    schemes = tuple(args.schemes) if args.schemes else None
+    options = Options(sets=stated.sets, seeds=stated.seeds, schemes=schemes, reading=stated.reading, size=stated.size)
     with arguments.naming_scheme():
-        return plan(_file(chosen), options), options
+        return plan(_file(args), options), options
 
 
-def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespace) -> Results:
-    if chosen.machines is None:
-        jobs = linux.jobs(grid, linux.own_name(), chosen.scale, chosen.switch)
-    elif chosen.switch is None:
-        jobs = linux.jobs_on_machines(grid, chosen.machines, chosen.scale)
+def _measured(grid: Plan, options: Options, out: Path, args: argparse.Namespace) -> Results:
+    if args.machines is None:
+        jobs = linux.jobs(grid, linux.own_name(), args.scale, args.switch)
+    elif args.switch is None:
+        jobs = linux.jobs_on_machines(grid, args.machines, args.scale)
     else:
         raise _core.InputError("--switch: with --machines, switches are those between the machines. Use one of both")
     for note in linux.notes(jobs):
         show.note(f"priolane: {note}")
     show.note(f"priolane: {len(jobs)} runs, at most {sum(job.at_most_s for job in jobs.values()):.0f} s")
     with progress(near_end=prepare) as watcher:
-        return linux.measure(grid, out, options, jobs, watcher, chosen.switch)
+        return linux.measure(grid, out, options, jobs, watcher, args.switch)
 
 
-def _run(chosen: argparse.Namespace) -> None:
-    grid, options = _planned(chosen)
-    results = _measured(grid, options, _results(chosen, "linux"), chosen)
+def _run(args: argparse.Namespace) -> None:
+    grid, options = _planned(args)
+    results = _measured(grid, options, _results(args, "linux"), args)
     show.line(f"{results.title}: {len(results.runs)} runs on Linux in {results.directory}")
-    present(results, chosen)
+    present(results, args)
 
 
-def _both(chosen: argparse.Namespace, out: Path) -> tuple[Results, Results]:
+def _both(args: argparse.Namespace, out: Path) -> tuple[Results, Results]:
     """The experiment as it is simulated and as it is measured."""
-    grid, options = _planned(chosen)
-    measured = _measured(grid, options, out / "measured", chosen)
+    grid, options = _planned(args)
+    measured = _measured(grid, options, out / "measured", args)
     return run_plan(grid, out / "simulated", options, Settings()), measured
 
 
-def _agree(chosen: argparse.Namespace) -> int:
+def _agree(args: argparse.Namespace) -> int:
     from priolane.cli import agree  # noqa: PLC0415 - it imports much
     from priolane.hosts.agreement_scenarios import named  # noqa: PLC0415
 
-    wanted = named(chosen.experiment)
+    wanted = named(args.experiment)
     if wanted:
-        return agree.scenarios(wanted, chosen, _both)
-    out = _results(chosen, "agree")
-    return agree.one(_both(chosen, out), out, chosen)
+        return agree.scenarios(wanted, args, _both)
+    out = _results(args, "agree")
+    return agree.one(_both(args, out), out, args)
 
 
-def _up(chosen: argparse.Namespace) -> None:
-    grid, _ = _planned(chosen)
-    job = next(iter(linux.jobs(grid, chosen.name, chosen.scale, chosen.switch).values()))
-    if chosen.dry_run:
+def _up(args: argparse.Namespace) -> None:
+    grid, _ = _planned(args)
+    job = next(iter(linux.jobs(grid, args.name, args.scale, args.switch).values()))
+    if args.dry_run:
         for step in _core.linux_steps(job.testbed, linux.PROGRAM):
             show.line(step)
         return
     for note in job.notes:
         show.note(f"priolane: {note}")
     _core.linux_up(job.testbed, linux.PROGRAM)
-    down = command_line("priolane", "linux", "down", *operands(chosen.name))
-    show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: {down}")
+    down = command_line("priolane", "linux", "down", *operands(args.name))
+    show.line(f"{args.name} is up for {grid.runs[0].scheme} at scale {job.scale}: {down}")
 
 
-def _down(chosen: argparse.Namespace) -> None:
-    for removed in _core.linux_down(chosen.name):
+def _down(args: argparse.Namespace) -> None:
+    for removed in _core.linux_down(args.name):
         show.line(f"removed what a killed process left: {removed}")
 
 
-def _agent(chosen: argparse.Namespace) -> None:
+def _agent(args: argparse.Namespace) -> None:
     # Hosts end with their standard input: nothing is left to clean up.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.SIG_DFL)
-    _core.linux_agent(linux.PROGRAM, chosen.socket, 0)
+    _core.linux_agent(linux.PROGRAM, args.socket, 0)
 
 
-def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001
+def _status(args: argparse.Namespace) -> None:  # noqa: ARG001
     for testbed in linux.status():
         used = ", in use" if testbed["in_use"] else ""
         show.line(f"{testbed['name']}: {testbed['there']} of {testbed['planned']} namespaces are there{used}")

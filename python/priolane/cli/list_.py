@@ -42,17 +42,17 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints the entries of one kind as a table, or the matrix."""
-    if chosen.matrix:
-        return _matrices(chosen)
-    if chosen.what is None:
+    if args.matrix:
+        return _matrices(args)
+    if args.what is None:
         raise InputError(f"list what? One of {', '.join(WHAT)}; or --matrix")
-    entries = json.loads(_core.catalogue()).get(chosen.what, [])
-    if chosen.json:
+    entries = json.loads(_core.catalogue()).get(args.what, [])
+    if args.json:
         show.json_lines(entries, indent=2)
         return 0
-    if chosen.what == "schemes" and not chosen.verbose:
+    if args.what == "schemes" and not args.verbose:
         from priolane.cli.brief.listed_schemes import scheme_lines  # noqa: PLC0415 - no other list needs it
 
         for line in scheme_lines(Screen.of_output()):
@@ -61,46 +61,46 @@ def execute(chosen: argparse.Namespace) -> int:
         return 0
     columns = list(dict.fromkeys(key for entry in entries for key in entry))
     if not entries:
-        show.line(f"no {chosen.what} yet")
+        show.line(f"no {args.what} yet")
         return 0
     show.table(columns, [[_cell(entry.get(key)) for key in columns] for entry in entries])
     return 0
 
 
-def _matrices(chosen: argparse.Namespace) -> int:
+def _matrices(args: argparse.Namespace) -> int:
     from priolane.model.matrix import matrix  # noqa: PLC0415 - no other list needs it
 
-    if chosen.what not in (None, *_ROWS):
-        raise InputError(f"--matrix sets transports against one of {', '.join(_ROWS)}, not {chosen.what}")
-    rows = [_ROWS[chosen.what]] if chosen.what else [*_ROWS.values(), "pricing"]
-    found = [matrix("transport", row) for row in rows]
-    if chosen.json:
-        show.json_lines([_as_json(one) for one in found], indent=2)
+    if args.what not in (None, *_ROWS):
+        raise InputError(f"--matrix sets transports against one of {', '.join(_ROWS)}, not {args.what}")
+    rows = [_ROWS[args.what]] if args.what else [*_ROWS.values(), "pricing"]
+    matrices = [matrix("transport", row) for row in rows]
+    if args.json:
+        show.json_lines([_as_json(table) for table in matrices], indent=2)
         return 0
-    for nth, one in enumerate(found):
+    for nth, table in enumerate(matrices):
         if nth:
             show.line("")
         show.table(
-            [f"transport, {one.column}", *one.seconds],
+            [f"transport, {table.column}", *table.seconds],
             [
-                [first, *("yes" if one.cell(first, second).fits else "no" for second in one.seconds)]
-                for first in one.firsts
+                [first, *("yes" if table.cell(first, second).fits else "no" for second in table.seconds)]
+                for first in table.firsts
             ],
         )
-        for reason, seconds in one.reasons().items():
+        for reason, seconds in table.reasons().items():
             pairs = "; ".join(f"{first} with {', '.join(of)}" for first, of in seconds.items())
             show.line(f"no: {pairs}: {reason}")
     return 0
 
 
-def _as_json(one: "Matrix") -> dict[str, Any]:
+def _as_json(table: "Matrix") -> dict[str, Any]:
     return {
-        "row": one.row,
-        "column": one.column,
+        "row": table.row,
+        "column": table.column,
         "pairs": [
-            {one.row: cell.first, one.column: cell.second, "fits": cell.fits, "scheme": dict(cell.rows) or None}
+            {table.row: cell.first, table.column: cell.second, "fits": cell.fits, "scheme": dict(cell.rows) or None}
             | {"reason": cell.reason or None}
-            for cell in one.cells
+            for cell in table.cells
         ],
     }
 

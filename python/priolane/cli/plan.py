@@ -74,11 +74,11 @@ def _add_requirement(plans: "arguments.Commands[argparse.ArgumentParser]") -> No
     command.set_defaults(execute=_requirement)
 
 
-def _requirement(chosen: argparse.Namespace) -> int:
+def _requirement(args: argparse.Namespace) -> int:
     """Prints a row for each point and seed."""
-    request = {"experiment": str(chosen.experiment), "size": chosen.size}
+    request = {"experiment": str(args.experiment), "size": args.size}
     answer = json.loads(_core.plan_requirement(json.dumps(request)))
-    if chosen.json:
+    if args.json:
         show.json_lines(answer, indent=2)
         return 0
     rows = [
@@ -113,22 +113,22 @@ def _add_thresholds(plans: "arguments.Commands[argparse.ArgumentParser]") -> Non
     command.set_defaults(execute=_thresholds)
 
 
-def _thresholds(chosen: argparse.Namespace) -> int:
+def _thresholds(args: argparse.Namespace) -> int:
     """Prints every try that was better than all before, and the last as the line of a scheme file."""
-    out = chosen.out or Path("runs") / f"{experiment_name(chosen.experiment)}-thresholds"
+    out = args.out or Path("runs") / f"{experiment_name(args.experiment)}-thresholds"
     simulated = tune.SimulatedCost(
-        path=chosen.experiment,
-        scheme=chosen.of,
-        metric=chosen.metric,
-        size_class=chosen.size_class,
-        options=arguments.options(chosen),
-        settings=arguments.settings(chosen),
+        path=args.experiment,
+        scheme=args.of,
+        metric=args.metric,
+        size_class=args.size_class,
+        options=arguments.options(args),
+        settings=arguments.settings(args),
         out=out,
     )
-    tries = tune.descend(simulated.start(), simulated.cost, most=chosen.most)
-    better = [one for i, one in enumerate(tries) if all(one.cost < before.cost for before in tries[:i])]
-    rows = [[", ".join(f"{bytes_}B" for bytes_ in one.thresholds), f"{one.cost:.6g}"] for one in better]
-    show.table(["thresholds", f"{chosen.metric}.{chosen.size_class}"], rows)
+    tries = tune.descend(simulated.start(), simulated.cost, most=args.most)
+    better = [attempt for i, attempt in enumerate(tries) if all(attempt.cost < before.cost for before in tries[:i])]
+    rows = [[", ".join(f"{bytes_}B" for bytes_ in attempt.thresholds), f"{attempt.cost:.6g}"] for attempt in better]
+    show.table(["thresholds", f"{args.metric}.{args.size_class}"], rows)
     best = ", ".join(f'"{bytes_}B"' for bytes_ in better[-1].thresholds)
     show.line(f"{len(tries)} tried, in {out}")
     show.line(f'assign = {{ kind = "size", thresholds = [{best}] }}')
@@ -141,24 +141,24 @@ def _count(command: argparse.ArgumentParser, name: str, default: int, most: int,
     )
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints what it takes, and T if it was asked for."""
     keys = (
         "limiter ports rate lanes queues classes token frame entries assistant_ports assistant_price switch_price cable"
     )
-    request: dict[str, Any] = {key: getattr(chosen, key) for key in keys.split()}
-    request["unscheduled"] = "queue" if chosen.unscheduled else "none"
-    if chosen.expiry:
-        delay, queues = chosen.expiry
+    request: dict[str, Any] = {key: getattr(args, key) for key in keys.split()}
+    request["unscheduled"] = "queue" if args.unscheduled else "none"
+    if args.expiry:
+        delay, queues = args.expiry
         if not queues.isdecimal():
             raise _core.InputError(f"plan top: --expiry: {queues!r} is not a number of token queues, such as 3")
-        path = {"delay": delay, "queues": int(queues), "depth": chosen.depth}
-        request["path"] = path | {"clock": chosen.clock, "share": chosen.share}
+        path = {"delay": delay, "queues": int(queues), "depth": args.depth}
+        request["path"] = path | {"clock": args.clock, "share": args.share}
     answer = json.loads(_core.plan_top(json.dumps(request)))
-    if chosen.json:
+    if args.json:
         show.json_lines(answer, indent=2)
         return 0
-    _print(answer, chosen.ports)
+    _print(answer, args.ports)
     return 0
 
 

@@ -33,28 +33,28 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Runs the grid where it is not there yet, and prints its bills."""
-    return _calibrate(chosen) if chosen.file == _CALIBRATE else _bills(chosen)
+    return _calibrate(args) if args.file == _CALIBRATE else _bills(args)
 
 
-def _bills(chosen: argparse.Namespace) -> int:
-    path = Path(chosen.file)
-    promises = prices.promised_rates(path, arguments.options(chosen))
-    results = _run(path, chosen, chosen.out)
+def _bills(args: argparse.Namespace) -> int:
+    path = Path(args.file)
+    promises = prices.promised_rates(path, arguments.options(args))
+    results = _run(path, args, args.out)
     runs = list(prices.bills(results, promises))
-    if chosen.json:
+    if args.json:
         show.json_lines([run.as_dict() for run in runs], indent=2)
         return 0
     for run in runs:
-        _show(run, everything=chosen.all)
+        _show(run, everything=args.all)
     return 0
 
 
-def _run(path: Path, chosen: argparse.Namespace, out: Path | None) -> Results:
+def _run(path: Path, args: argparse.Namespace, out: Path | None) -> Results:
     with progress() as watcher:
-        settings = arguments.settings(chosen)
-        return run_grid(path, out, arguments.options(chosen), settings, watcher)
+        settings = arguments.settings(args)
+        return run_grid(path, out, arguments.options(args), settings, watcher)
 
 
 def _show(run: RunBills, *, everything: bool) -> None:
@@ -106,42 +106,42 @@ def _rows(what: str, rows: Sequence[Mapping[str, Any]], *, everything: bool) -> 
         show.line(f"... and {len(rows) - len(ranked)} more {what}s that owe no more; --all prints them")
 
 
-def _calibrate(chosen: argparse.Namespace) -> int:
-    found = [*_weight_values("paccp/calibrate_full", None, chosen), *_weight_values("paccp/calibrate", _LOAD, chosen)]
-    fits = prices.fitted_p1(found)
-    if chosen.json:
+def _calibrate(args: argparse.Namespace) -> int:
+    values = [*_weight_values("paccp/calibrate_full", None, args), *_weight_values("paccp/calibrate", _LOAD, args)]
+    fits = prices.fitted_p1(values)
+    if args.json:
         fitted = [{"scheme": scheme, "load": load, "p1_over_p0": p1} for scheme, load, p1 in fits]
-        rows = [asdict(one) for one in found]
+        rows = [asdict(value) for value in values]
         show.json_lines({"paper": prices.PAPER_P1, "measured": rows, "fitted": fitted}, indent=2)
         return 0
     columns = ["scheme", "load", "w", "rate over BE's", "P1 / P0", "seeds"]
     cells = [
         [
-            one.scheme,
-            _load(one.load),
-            f"{one.w:g}",
-            f"{one.ratio:.3f}",
-            f"{one.p1:.3f}",
-            str(one.seeds),
+            value.scheme,
+            _load(value.load),
+            f"{value.w:g}",
+            f"{value.ratio:.3f}",
+            f"{value.p1:.3f}",
+            str(value.seeds),
         ]
-        for one in found
+        for value in values
     ]
     show.table(columns, cells)
     paper = f"the paper: {prices.PAPER_P1:g} P0, from w = 2 at high load"
     for scheme, load, p1 in fits:
         show.line(f"{scheme}, load {_load(load)}: P1 = {p1:.3f} P0 fits all weights best ({paper})")
-    spread = sorted(one.p1 for one in found)
+    spread = sorted(value.p1 for value in values)
     if spread:
         show.line(f"left open: P1 / P0 is {spread[0]:.3f} to {spread[-1]:.3f} over weights and loads; P0, P2 are free")
     return 0
 
 
-def _weight_values(name: str, load: str | None, chosen: argparse.Namespace) -> list[WeightValue]:
+def _weight_values(name: str, load: str | None, args: argparse.Namespace) -> list[WeightValue]:
     (item,) = catalogue.find(name)
     if item.experiment is None:
         raise FileNotFoundError(f"the experiment {name}")
-    out = chosen.out / item.id if chosen.out else None
-    return prices.weight_values(_run(item.experiment, chosen, out), _WEIGHT, load)
+    out = args.out / item.id if args.out else None
+    return prices.weight_values(_run(item.experiment, args, out), _WEIGHT, load)
 
 
 def _load(load: float | None) -> str:

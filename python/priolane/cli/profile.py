@@ -16,17 +16,17 @@ from priolane.results.numbers import short
 _PHASES = ("transport", "hosts", "switches", "engine", "setup", "results")
 
 
-def require_alone(chosen: argparse.Namespace) -> None:
+def require_alone(args: argparse.Namespace) -> None:
     """Raises `InputError` for choices that `--profile`, which runs on one thread and keeps nothing, has no use for."""
     needless = {
-        "--until": chosen.until is not None,
-        "--verify": chosen.verify,
-        "--threads": chosen.threads != 1,
-        "--jobs": chosen.jobs is not None,
-        "--on": parse_backend(chosen.on) != LOCAL,
-        "--out": chosen.out is not None,
-        "--png": chosen.png,
-        "--pdf": chosen.pdf,
+        "--until": args.until is not None,
+        "--verify": args.verify,
+        "--threads": args.threads != 1,
+        "--jobs": args.jobs is not None,
+        "--on": parse_backend(args.on) != LOCAL,
+        "--out": args.out is not None,
+        "--png": args.png,
+        "--pdf": args.pdf,
     }
     for name, is_given in needless.items():
         if is_given:
@@ -35,12 +35,12 @@ def require_alone(chosen: argparse.Namespace) -> None:
 
 def profile(grid: Plan, *, as_json: bool) -> None:
     """Profiles the first run of each scheme, one after the other, and prints a table or JSON."""
-    found = [_profiled(grid, run) for run in _first_of_each_scheme(grid)]
+    profiles = [_profiled(grid, run) for run in _first_of_each_scheme(grid)]
     if as_json:
-        show.json_lines(found)
+        show.json_lines(profiles)
         return
-    show.table(["scheme", "packet-hops", "CPU s", "ns/hop", *(f"{phase} %" for phase in _PHASES)], map(_row, found))
-    show.line(f"of the first run of each scheme (seed {found[0]['seed']}); no results are kept")
+    show.table(["scheme", "packet-hops", "CPU s", "ns/hop", *(f"{phase} %" for phase in _PHASES)], map(_row, profiles))
+    show.line(f"of the first run of each scheme (seed {profiles[0]['seed']}); no results are kept")
 
 
 def _first_of_each_scheme(grid: Plan) -> Iterator[PlannedRun]:
@@ -53,12 +53,18 @@ def _first_of_each_scheme(grid: Plan) -> Iterator[PlannedRun]:
 
 def _profiled(grid: Plan, run: PlannedRun) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="priolane-profile-") as directory:
-        found: dict[str, Any] = json.loads(grid.core.profile(run.id, directory))
-    return found
+        measured: dict[str, Any] = json.loads(grid.core.profile(run.id, directory))
+    return measured
 
 
-def _row(found: dict[str, Any]) -> list[str]:
-    shares = {each["phase"]: each["share"] for each in found["shares"]}
-    hops, seconds = found["packet_hops"], found["seconds"]
+def _row(measured: dict[str, Any]) -> list[str]:
+    shares = {each["phase"]: each["share"] for each in measured["shares"]}
+    hops, seconds = measured["packet_hops"], measured["seconds"]
     per_hop = short(seconds * 1e9 / hops) if hops else "-"
-    return [found["scheme"], short(hops), short(seconds), per_hop, *(f"{shares[phase]:.0%}"[:-1] for phase in _PHASES)]
+    return [
+        measured["scheme"],
+        short(hops),
+        short(seconds),
+        per_hop,
+        *(f"{shares[phase]:.0%}"[:-1] for phase in _PHASES),
+    ]

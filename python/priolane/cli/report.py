@@ -17,10 +17,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Draws from what is in the directory alone: the experiment file may be gone."""
-    with open_output(chosen.dir, Settings(), refresh=True) as (directory, _):
+    with open_output(args.dir, Settings(), refresh=True) as (directory, _):
         results = load(directory)
         results.verify()
-        present(results, chosen)
+        present(results, args)
     return 0

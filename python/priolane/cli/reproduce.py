@@ -71,33 +71,33 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Reproduces the named items."""
-    options = arguments.options(chosen)
-    if chosen.list:
-        listed = _wanted(chosen.names) if chosen.names else catalogue.figures()
-        if chosen.json:
+    options = arguments.options(args)
+    if args.list:
+        listed = _wanted(args.names) if args.names else catalogue.figures()
+        if args.json:
             return _list_json(listed, options)
         _list(listed, options)
-        _list_claims(item for name in chosen.names if not catalogue.is_group(name) for item in catalogue.find(name))
+        _list_claims(item for name in args.names if not catalogue.is_group(name) for item in catalogue.find(name))
         return 0
-    if chosen.json:
+    if args.json:
         raise InputError("--json belongs to --list: `priolane reproduce --list --json`")
-    if not chosen.names:
+    if not args.names:
         raise InputError(
             "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
             "shows what there is"
         )
-    wanted = _wanted(chosen.names)
-    budget = arguments.until(chosen)
-    drawn = formats_of(png=chosen.png, pdf=chosen.pdf)
-    with open_output(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
-        how = ReproductionOptions(settings, drawn, chosen.record, budget, lambda look: show.line(str(look)))
-        if len(wanted) > 1 or catalogue.is_group(chosen.names[0]):
-            names = tuple(name.removesuffix(f"/{catalogue.ALL}") for name in chosen.names)
+    wanted = _wanted(args.names)
+    budget = arguments.until(args)
+    drawn = formats_of(png=args.png, pdf=args.pdf)
+    with open_output(args.out or Path("runs"), arguments.settings(args)) as (base, settings):
+        how = ReproductionOptions(settings, drawn, args.record, budget, lambda look: show.line(str(look)))
+        if len(wanted) > 1 or catalogue.is_group(args.names[0]):
+            names = tuple(name.removesuffix(f"/{catalogue.ALL}") for name in args.names)
             return _run_many(names, wanted, base, (options, how))
-        planned = plan_figures(wanted, base, options, base if chosen.out else None)
-        return _run_one(planned, base, how, verbose=chosen.verbose)
+        planned = plan_figures(wanted, base, options, base if args.out else None)
+        return _run_one(planned, base, how, verbose=args.verbose)
 
 
 def _wanted(names: Sequence[str]) -> list[catalogue.PaperFigure]:
@@ -157,13 +157,13 @@ def _run_many(
     names: tuple[str, ...],
     wanted: Sequence[catalogue.PaperFigure],
     base: Path,
-    asked: tuple[Options, ReproductionOptions],
+    settings: tuple[Options, ReproductionOptions],
 ) -> int:
     """Several figures, or all of a paper: a line for each as it is done, then how many claims have each verdict."""
     from priolane.report.generator import refuse_replacing  # noqa: PLC0415 - slow to load
     from priolane.reproduction.index import Entry, Index, write_index  # noqa: PLC0415
 
-    options, how = asked
+    options, how = settings
     name = names[0] if len(names) == 1 else _SEVERAL
     path = base / f"{name}.html"
     refuse_replacing(path)
@@ -232,10 +232,10 @@ def _counts(entries: "Sequence[Entry]") -> None:
     from priolane.reproduction.index import counts  # noqa: PLC0415
 
     rows = [
-        [name, f"{done} of {many}", *(str(tally[one]) for one in Standing)]
+        [name, f"{done} of {many}", *(str(tally[standing]) for standing in Standing)]
         for name, (done, many), tally in counts(entries)
     ]
-    show.table(["claims of", "figures", *(one.value for one in Standing)], rows)
+    show.table(["claims of", "figures", *(standing.value for standing in Standing)], rows)
 
 
 def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> None:
@@ -244,9 +244,12 @@ def _list(items: Iterable[catalogue.PaperFigure], options: Options) -> None:
     for item in items:
         state, cost = item.state, "-"
         if item.experiment is not None:
-            found = check(item.experiment, options)
-            claims = len(found["merged"].get("claim", []))
-            state, cost = f"{claims} claim{'' if claims == 1 else 's'}: {_recorded(item.key, claims)}", _cost(found)
+            prediction = check(item.experiment, options)
+            claims = len(prediction["merged"].get("claim", []))
+            state, cost = (
+                f"{claims} claim{'' if claims == 1 else 's'}: {_recorded(item.key, claims)}",
+                _cost(prediction),
+            )
         rows.append([item.key, item.name, item.about, state, cost])
     show.table(["reproduce", "item", "about", "recorded verdicts", "cost"], rows, _LIST_WIDTH)
 
@@ -275,15 +278,15 @@ def _figure_json(item: catalogue.PaperFigure, options: Options) -> dict[str, Any
     about = {"reproduce": item.key, "item": item.name, "about": item.about, "state": item.state}
     if item.experiment is None:
         return about
-    found = check(item.experiment, options)
+    prediction = check(item.experiment, options)
     record = read_record(item.key)
     recorded_claims = {} if record is None else {(claim["section"], claim["says"]): claim for claim in record.claims}
     claims = [
         _claim_json(claim, recorded_claims.get((claim["section"], claim["says"])))
-        for claim in found["merged"].get("claim", [])
+        for claim in prediction["merged"].get("claim", [])
     ]
     size = None if record is None else {"size": record.size, "command": record.command, "results": record.results}
-    cost = {key: found.get(key) for key in ("packet_hops", "seconds")}
+    cost = {key: prediction.get(key) for key in ("packet_hops", "seconds")}
     return {**about, "cost": cost, "recorded": size, "claims": claims}
 
 
@@ -309,12 +312,12 @@ def _recorded(figure: str, claims: int) -> str:
     return f"{counts_text(record.standings())}{other} ({record.size})"
 
 
-def _cost(found: Mapping[str, Any]) -> str:
+def _cost(prediction: Mapping[str, Any]) -> str:
     """Runs, and what `check` predicts where it does."""
-    runs = found.get("runs")
+    runs = prediction.get("runs")
     parts = [f"{len(runs) if isinstance(runs, list) else runs} runs"]
-    if isinstance(found.get("packet_hops"), int | float):
-        parts.append(f"{found['packet_hops']:.1e} packet-hops")
-    if isinstance(found.get("seconds"), int | float):
-        parts.append(f"{found['seconds'] / 60:.1f} min of one core")
+    if isinstance(prediction.get("packet_hops"), int | float):
+        parts.append(f"{prediction['packet_hops']:.1e} packet-hops")
+    if isinstance(prediction.get("seconds"), int | float):
+        parts.append(f"{prediction['seconds'] / 60:.1f} min of one core")
     return ", ".join(parts)

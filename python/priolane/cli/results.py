@@ -33,24 +33,24 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints what the directory alone says: the experiment file may be gone."""
-    read = load(chosen.dir).without_damaged()
-    found = overview(read)
-    found = narrowed(found, schemes=chosen.schemes, classes=chosen.classes, point=chosen.points)
-    if chosen.json:
-        show.json_lines(as_json(found))
-    elif chosen.csv:
-        show.line(as_csv(found).removesuffix("\n"))
-    elif chosen.verbose:
+    read = load(args.dir).without_damaged()
+    view = overview(read)
+    view = narrowed(view, schemes=args.schemes, classes=args.classes, point=args.points)
+    if args.json:
+        show.json_lines(as_json(view))
+    elif args.csv:
+        show.line(as_csv(view).removesuffix("\n"))
+    elif args.verbose:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
 
-        show_table(found, str(chosen.dir))
+        show_table(view, str(args.dir))
         report = read.judged()
         if report is not None:
             claims.print_claims(report)
             claims.print_warnings(report)
     else:
-        for text in results_lines(Screen.of_output(), read, found):
+        for text in results_lines(Screen.of_output(), read, view):
             show.line(text)
     return report_damage([read])

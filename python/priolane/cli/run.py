@@ -45,33 +45,33 @@ def _warn(warnings: Sequence[str], most: int) -> None:
         show.note(f"warning: {len(warnings) - most} more, which `priolane check` lists")
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Runs the grid, writes figures and page, and prints the table of results."""
-    if chosen.profile:
-        profile.require_alone(chosen)
-        profile.profile(plan(chosen.file, arguments.options(chosen)), as_json=chosen.json)
+    if args.profile:
+        profile.require_alone(args)
+        profile.profile(plan(args.file, arguments.options(args)), as_json=args.json)
         return 0
     began = time.monotonic()
-    budget, asked = arguments.until(chosen), arguments.options(chosen)
-    tell = show.note if chosen.json else show.line
-    grid = plan(chosen.file, asked)
-    _warn(grid.warnings, _MOST_WARNINGS if chosen.verbose else _MOST_WITHOUT_ASKING)
-    with open_output(chosen.out or Path("runs") / experiment_name(chosen.file), arguments.settings(chosen)) as (
+    budget, stated = arguments.until(args), arguments.options(args)
+    tell = show.note if args.json else show.line
+    grid = plan(args.file, stated)
+    _warn(grid.warnings, _MOST_WARNINGS if args.verbose else _MOST_WITHOUT_ASKING)
+    with open_output(args.out or Path("runs") / experiment_name(args.file), arguments.settings(args)) as (
         out,
         settings,
     ):
 
         def run_with(options: Options) -> Results:
-            planned = grid if options == asked else plan(chosen.file, options)
+            planned = grid if options == stated else plan(args.file, options)
             with progress(near_end=prepare) as watcher:
                 return run_plan(planned, out, options, settings, watcher)
 
         if budget is None:
-            results = run_with(asked)
+            results = run_with(stated)
         else:
-            results = run_until_decided(run_with, asked, budget, lambda look: tell(str(look)))
-        if chosen.json:
-            present_as_json(results, chosen)
+            results = run_until_decided(run_with, stated, budget, lambda look: tell(str(look)))
+        if args.json:
+            present_as_json(results, args)
         else:
-            present(results, chosen, seconds=time.monotonic() - began)
+            present(results, args, seconds=time.monotonic() - began)
     return 0

@@ -10,12 +10,12 @@ from typing import Any, TextIO
 from priolane._core import InputError
 
 
-def require_utf8(chosen: argparse.Namespace) -> None:
+def require_utf8(args: argparse.Namespace) -> None:
     """Raises `InputError` for the first argument that is not UTF-8, before anything is read or run.
 
     Python decodes such bytes as lone surrogates, which neither JSON nor Parquet nor the report can hold.
     """
-    for name, value in vars(chosen).items():
+    for name, value in vars(args).items():
         for text in _texts(value):
             try:
                 text.encode()

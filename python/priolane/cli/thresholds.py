@@ -40,27 +40,27 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Prints one row per ladder, thresholds in exact bytes below it, and why a solver has none."""
-    given = {key: getattr(chosen, key) for key in ("flows", "sizes", "interpolation", "levels", "load", "solver")}
-    request = {key: value for key, value in given.items() if value is not None}
-    request["solver"] = _ALIASES.get(chosen.solver, chosen.solver)
+    stated = {key: getattr(args, key) for key in ("flows", "sizes", "interpolation", "levels", "load", "solver")}
+    request = {key: value for key, value in stated.items() if value is not None}
+    request["solver"] = _ALIASES.get(args.solver, args.solver)
     answer = json.loads(_core.thresholds(json.dumps(request)))
-    use = _to_use(answer) if chosen.solver == "all" else None
-    if chosen.json:
+    use = _to_use(answer) if args.solver == "all" else None
+    if args.json:
         show.json_lines(answer if use is None else {**answer, "use": use}, indent=2)
         return 0
     show.line(_traffic(answer))
-    ladders = [(_name(found, ladder), ladder) for found in answer["solvers"] for ladder in found["ladders"]]
+    ladders = [(_name(solver, ladder), ladder) for solver in answer["solvers"] for ladder in solver["ladders"]]
     columns = ["solver", "in files", "levels", "byte-share cost", "over best", "PIAS cost", "over best", "thresholds"]
     show.table(columns, [_row(name, ladder) for name, ladder in ladders])
     for name, ladder in ladders:
         show.line(f"{name} bytes: {', '.join(str(threshold) for threshold in ladder['thresholds'])}")
-    for found in answer["solvers"]:
-        if found.get("fit"):
-            show.line(_fit(found["fit"]))
-        if found.get("reason"):
-            show.line(f"{found['solver']} does not apply: {found['reason']}")
+    for solver in answer["solvers"]:
+        if solver.get("fit"):
+            show.line(_fit(solver["fit"]))
+        if solver.get("reason"):
+            show.line(f"{solver['solver']} does not apply: {solver['reason']}")
     if use is not None:
         show.line(f"use {', '.join(map(str, use['thresholds']))} bytes ({use['solver']}): {_WHY}")
     return 0
@@ -79,21 +79,21 @@ def _to_use(answer: dict[str, Any]) -> dict[str, Any] | None:
     Thresholds at the largest size are left out: they part nothing.
     """
     ladders = [
-        (round(float(ladder["costs"]["byte_share"]), 6), str(found["solver"]), ladder)
-        for found in answer["solvers"]
-        for ladder in found["ladders"]
+        (round(float(ladder["costs"]["byte_share"]), 6), str(solver["solver"]), ladder)
+        for solver in answer["solvers"]
+        for ladder in solver["ladders"]
         if ladder["levels"] == answer["levels"] and ladder["costs"]["byte_share"] is not None
     ]
     if not ladders:
         return None
-    _, solver, best = min(ladders, key=lambda one: (one[0], one[1] != _BEST))
+    _, solver, best = min(ladders, key=lambda entry: (entry[0], entry[1] != _BEST))
     largest = answer["traffic"]["largest_bytes"]
     return {"solver": solver, "thresholds": [at for at in best["thresholds"] if at < largest]}
 
 
-def _name(found: dict[str, Any], ladder: dict[str, Any]) -> str:
+def _name(solver: dict[str, Any], ladder: dict[str, Any]) -> str:
     place = ladder.get("place")
-    return f"{found['solver']} {place}" if place else str(found["solver"])
+    return f"{solver['solver']} {place}" if place else str(solver["solver"])
 
 
 def _row(name: str, ladder: dict[str, Any]) -> list[str]:

@@ -84,82 +84,84 @@ def _add_page(command: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(chosen: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Traces, makes the page, then prints the flow's life or everything as JSON."""
-    _refuse(chosen)
-    if chosen.page is not None:
+    _refuse(args)
+    if args.page is not None:
         # Before the trace of the flow, which takes as long as a run.
-        refuse_replacing(chosen.page, "name another page with --page")
-        refuse_replacing_files(trace_directory(chosen.file, chosen.out), NETWORK_TABLES)
-    schemes = None if chosen.scheme is None else (chosen.scheme,)
-    options = Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size)
+        refuse_replacing(args.page, "name another page with --page")
+        refuse_replacing_files(trace_directory(args.file, args.out), NETWORK_TABLES)
+    schemes = None if args.scheme is None else (args.scheme,)
+    options = Options(sets=tuple(args.sets), schemes=schemes, reading=args.reading, size=args.size)
     with arguments.naming_scheme():
-        found = trace(
-            chosen.file,
-            chosen.flows[0],
-            chosen.out,
+        packet_trace = trace(
+            args.file,
+            args.flows[0],
+            args.out,
             options=options,
-            seed=chosen.seed,
-            point=chosen.points,
-            at=chosen.at,
+            seed=args.seed,
+            point=args.points,
+            at=args.at,
         )
-    if chosen.page is not None:
-        found = _with_page(chosen, found, options)
-    if chosen.json:
-        show.json_lines(found.to_json())
+    if args.page is not None:
+        packet_trace = _with_page(args, packet_trace, options)
+    if args.json:
+        show.json_lines(packet_trace.to_json())
         return 0
-    for text in heading(found):
+    for text in heading(packet_trace):
         show.line(text)
-    rows = timeline(found)
-    if not chosen.all and len(rows) > _FIRST + _LAST:
+    rows = timeline(packet_trace)
+    if not args.all and len(rows) > _FIRST + _LAST:
         left_out = len(rows) - _FIRST - _LAST
         rows = [*rows[:_FIRST], ["...", "", f"{left_out} more: --all", "", "", "", ""], *rows[-_LAST:]]
     show.table(["t us", "packet", "what", "class", "way: wait us (packets ahead)", "end us", "sender"], rows)
-    for path in found.files:
+    for path in packet_trace.files:
         show.line(f"wrote  {path}")
     return 0
 
 
-def _refuse(chosen: argparse.Namespace) -> None:
+def _refuse(args: argparse.Namespace) -> None:
     """Raises `InputError` for arguments that say nothing without a page, and for times in the wrong order."""
-    if chosen.page is None:
-        given = {"--from": chosen.since, "--until": chosen.until, "--most-hops": chosen.most_hops}
-        for name, value in given.items():
+    if args.page is None:
+        window = {"--from": args.since, "--until": args.until, "--most-hops": args.most_hops}
+        for name, value in window.items():
             if value is not None:
                 raise InputError(f"{name} needs --page FILE.html, or leave {name} out.")
-        if len(chosen.flows) > 1:
+        if len(args.flows) > 1:
             raise InputError("--flow: several flows are drawn on a page. Add --page FILE.html, or name one flow.")
-    repeated = sorted({flow for flow in chosen.flows if chosen.flows.count(flow) > 1})
+    repeated = sorted({flow for flow in args.flows if args.flows.count(flow) > 1})
     if repeated:
         raise InputError(f"--flow: flow {repeated[0]} is named twice. Name each flow once.")
-    if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
+    if args.since is not None and args.until is not None and args.since >= args.until:
         raise InputError("--until: it is not after --from. Use a later one.")
 
 
-def _with_page(chosen: argparse.Namespace, found: Trace, options: Options) -> Trace:
+def _with_page(args: argparse.Namespace, packet_trace: Trace, options: Options) -> Trace:
     """The trace with the page among its files, and the tables that it was made from."""
     from priolane.replay.make import replay  # noqa: PLC0415 - numpy and jinja2 are slow to load
 
-    extent = Extent.around(found, chosen.since, chosen.until)
+    extent = Extent.around(packet_trace, args.since, args.until)
     made = replay(
-        chosen.file,
-        tuple(chosen.flows),
-        chosen.page,
-        extent=replace(extent, most_hops=chosen.most_hops or MOST_HOPS),
-        out=found.files[0].parent,
+        args.file,
+        tuple(args.flows),
+        args.page,
+        extent=replace(extent, most_hops=args.most_hops or MOST_HOPS),
+        out=packet_trace.files[0].parent,
         options=options,
-        run=Which(found.seed, tuple(chosen.points)),
+        run=Which(packet_trace.seed, tuple(args.points)),
     )
     for text in made.lacks:
         show.note(f"note: {text}")
-    return replace(found, files=(*found.files, *made.files))
+    return replace(packet_trace, files=(*packet_trace.files, *made.files))
 
 
-def heading(found: Trace) -> list[str]:
+def heading(packet_trace: Trace) -> list[str]:
     """The flow, its run, and what was seen, in lines."""
-    flow, seen = found.flow, found.seen
+    flow, seen = packet_trace.flow, packet_trace.seen
     size = "without end" if flow["bytes"] is None else f"{flow['bytes']:,} B"
-    where = ", ".join(part for part in (found.scheme, point_text(found.point), f"seed {found.seed}") if part)
+    where = ", ".join(
+        part for part in (packet_trace.scheme, point_text(packet_trace.point), f"seed {packet_trace.seed}") if part
+    )
     fct = "did not complete" if flow["fct_ps"] is None else f"completed in {_us(flow['fct_ps'])} us"
     who = (
         f"flow {flow['id']}: host {flow['src']} to host {flow['dst']}, {size}, class {flow['class_asked']} asked for; "
@@ -168,14 +170,14 @@ def heading(found: Trace) -> list[str]:
     expired = f"{seen['expired']} expired, " if seen["expired"] else ""
     what = (
         f"{seen['packets']} packets on {seen['hops']} hops: {seen['again']} sent again, {seen['dropped']} dropped, "
-        f"{expired}{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}"
+        f"{expired}{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {packet_trace.at}"
     )
-    return [who, f"run {found.run}: {where}; digest {found.digest}", what]
+    return [who, f"run {packet_trace.run}: {where}; digest {packet_trace.digest}", what]
 
 
-def timeline(found: Trace) -> list[list[str]]:
+def timeline(packet_trace: Trace) -> list[list[str]]:
     """One row per packet in the order in which they were made; what it told the sender stands beside it."""
-    state = found.state_at()
+    state = packet_trace.state_at()
     return [
         [
             _us(packet.made_ps),
@@ -184,9 +186,9 @@ def timeline(found: Trace) -> list[list[str]]:
             _classes(packet),
             _way(packet),
             _end(packet),
-            _sender(state.get(packet.delivered_ps)) if packet.dst == found.flow["src"] else "",
+            _sender(state.get(packet.delivered_ps)) if packet.dst == packet_trace.flow["src"] else "",
         ]
-        for packet in found.packets
+        for packet in packet_trace.packets
     ]
 
 

@@ -13,37 +13,39 @@ _MOST_LINES_EACH = 2
 _WINDOW = 4.0
 
 
-def check_lines(screen: Screen, found: Mapping[str, Any], named: Sequence[str], warnings: Sequence[str]) -> list[str]:
+def check_lines(
+    screen: Screen, prediction: Mapping[str, Any], named: Sequence[str], warnings: Sequence[str]
+) -> list[str]:
     """The lines, at most 20. `named` is the file, and the command that runs it."""
     file, command = named
-    head = [*screen.wrapped(_valid(found, file), 2), *screen.wrapped(_cost(found), 2, "cost     ", " " * 9)]
-    loads, steady = _loads(screen, found["loads"]), _steady(screen, found["loads"])
+    head = [*screen.wrapped(_valid(prediction, file), 2), *screen.wrapped(_cost(prediction), 2, "cost     ", " " * 9)]
+    loads, steady = _loads(screen, prediction["loads"]), _steady(screen, prediction["loads"])
     last = [
         screen.cut(f"next     {command}"),
         screen.cut("         `priolane check --merged` prints the file with every default filled in"),
     ]
     between = sum(len(part) + 1 for part in (loads, steady) if part)
     room = MOST_LINES - len(head) - between - len(last) - 2
-    warned = _warnings(screen, [*_overloaded(found["loads"]), *warnings], room)
+    warned = _warnings(screen, [*_overloaded(prediction["loads"]), *warnings], room)
     return [line for part in (head, loads, steady, warned, last) if part for line in ("", *part)][1:]
 
 
-def _valid(found: Mapping[str, Any], file: str) -> str:
+def _valid(prediction: Mapping[str, Any], file: str) -> str:
     counts = [
-        f"{found[key]} {key if found[key] != 1 else key.removesuffix('s')}"
+        f"{prediction[key]} {key if prediction[key] != 1 else key.removesuffix('s')}"
         for key in ("schemes", "points", "seeds")
-        if key != "points" or found[key] > 1
+        if key != "points" or prediction[key] > 1
     ]
-    runs = f"{found['runs']:,} run{'' if found['runs'] == 1 else 's'}"
-    alone = f", {found['alone']:,} of groups alone" if found["alone"] else ""
-    return f"{file} is valid: {runs} ({', '.join(counts)}){alone}, {found['packet_hops']:.1e} packet-hops"
+    runs = f"{prediction['runs']:,} run{'' if prediction['runs'] == 1 else 's'}"
+    alone = f", {prediction['alone']:,} of groups alone" if prediction["alone"] else ""
+    return f"{file} is valid: {runs} ({', '.join(counts)}){alone}, {prediction['packet_hops']:.1e} packet-hops"
 
 
-def _cost(found: Mapping[str, Any]) -> str:
-    memory = format_value(float(found["bytes"]), "B")
+def _cost(prediction: Mapping[str, Any]) -> str:
+    memory = format_value(float(prediction["bytes"]), "B")
     return (
-        f"{short(found['seconds'])} s of one core; `priolane run` takes about {short(found['command_seconds'])} s on "
-        f"all cores, and {memory} of memory for the largest run"
+        f"{short(prediction['seconds'])} s of one core; `priolane run` takes about "
+        f"{short(prediction['command_seconds'])} s on all cores, and {memory} of memory for the largest run"
     )
 
 

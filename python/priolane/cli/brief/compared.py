@@ -20,40 +20,42 @@ _MOST_SETTINGS = 3
 _LONGEST_VALUE = 24
 
 
-def contest_lines(screen: Screen, found: SchemeComparison, view: Overview) -> list[str]:
+def contest_lines(screen: Screen, comparison: SchemeComparison, view: Overview) -> list[str]:
     """Two schemes of one directory, in at most 20 lines."""
-    head = screen.wrapped(_answer(found, len(view.seeds)), 2)
+    head = screen.wrapped(_answer(comparison, len(view.seeds)), 2)
     groups: dict[tuple[str, str], list[Contest]] = {}
-    for contest in found.contests:
+    for contest in comparison.contests:
         groups.setdefault((contest.change.size_class, contest.quantity.name), []).append(contest)
     every = view.points
     points = every if len(every) <= _MOST_POINTS else (every[0], *every[-_MOST_POINTS + 1 :])
     largest_first = sorted(groups.values(), key=lambda group: max(map(_size, group)), reverse=True)[:_MOST_ROWS]
-    rows = [[f"{found.first} over {found.second}", "", *(place_text(point, every) for point in points), "better"]]
+    rows = [
+        [f"{comparison.first} over {comparison.second}", "", *(place_text(point, every) for point in points), "better"]
+    ]
     for group in largest_first:
         by_point = {repr(contest.change.point): contest for contest in group}
         cells = [_cell(screen, by_point.get(repr(point))) for point in points]
         quantity = group[0].quantity
         name = column_name(quantity)
-        rows.append([group[0].change.size_class, name, *cells, _better(found, group)])
+        rows.append([group[0].change.size_class, name, *cells, _better(comparison, group)])
     decided, is_open = (screen.sign(verdict) for verdict in ("reproduced", "undecided"))
     notes = [
-        f"{decided} decided among all {found.tested} metrics, {is_open} open; ratios are those that `run` judges",
-        f"more  -v has all {len(found.contests)} rows, --json the p values",
+        f"{decided} decided among all {comparison.tested} metrics, {is_open} open; ratios are those that `run` judges",
+        f"more  -v has all {len(comparison.contests)} rows, --json the p values",
     ]
     lines = in_columns(rows) if largest_first else []
     parts = [head, lines, notes if largest_first else []]
     return [screen.cut(line) for part in parts if part for line in ("", *part)][1:]
 
 
-def _answer(found: SchemeComparison, seeds: int) -> str:
-    if not found.tested:
+def _answer(comparison: SchemeComparison, seeds: int) -> str:
+    if not comparison.tested:
         why = "one seed has no interval; run more, --seeds 5" if seeds < 2 else "all values are the same in every seed"
-        return f"Does {found.first} beat {found.second}? Not known: {why}"
-    won, lost = len(found.won(Winner.FIRST)), len(found.won(Winner.SECOND))
-    undecided = found.tested - won - lost
+        return f"Does {comparison.first} beat {comparison.second}? Not known: {why}"
+    won, lost = len(comparison.won(Winner.FIRST)), len(comparison.won(Winner.SECOND))
+    undecided = comparison.tested - won - lost
     return (
-        f"{found.first} beats {found.second} in {won} of {found.tested} metrics, and loses in {lost}; "
+        f"{comparison.first} beats {comparison.second} in {won} of {comparison.tested} metrics, and loses in {lost}; "
         f"{undecided} {'is' if undecided == 1 else 'are'} open (paired by seed, Holm, {100 * LEVEL:.0f} %)"
     )
 
@@ -89,28 +91,28 @@ def _cell(screen: Screen, contest: Contest | None) -> str:
     return f"{ratio_text(contest.change, contest.quantity.unit)} {sign}"
 
 
-def _better(found: SchemeComparison, group: Sequence[Contest]) -> str:
+def _better(comparison: SchemeComparison, group: Sequence[Contest]) -> str:
     """The scheme that is better wherever that is decided; empty where it is nowhere."""
-    names: Mapping[Winner, str] = {Winner.FIRST: found.first, Winner.SECOND: found.second}
+    names: Mapping[Winner, str] = {Winner.FIRST: comparison.first, Winner.SECOND: comparison.second}
     won = list(dict.fromkeys(names[contest.winner] for contest in group if contest.winner in names))
     return " and ".join(won)
 
 
-def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -> list[str]:
+def comparison_lines(screen: Screen, comparison: Comparison, places: Sequence[str]) -> list[str]:
     """Two directories, in at most 20 lines."""
-    flows = other_flows(found)
+    flows = other_flows(comparison)
     warned = screen.wrapped(flows, 2, f"{screen.sign('flag')} ", "  ") if flows else []
-    head = [*warned, _same_runs(found), *_circumstances(found, places)]
+    head = [*warned, _same_runs(comparison), *_circumstances(comparison, places)]
     settings = [
         f"{item.key}: {_value(screen, item.first)} and {_value(screen, item.second)}"
-        for item in found.settings[:_MOST_SETTINGS]
+        for item in comparison.settings[:_MOST_SETTINGS]
     ]
-    if len(found.settings) > _MOST_SETTINGS:
-        settings.append(f"{len(found.settings) - _MOST_SETTINGS} more settings differ: -v")
+    if len(comparison.settings) > _MOST_SETTINGS:
+        settings.append(f"{len(comparison.settings) - _MOST_SETTINGS} more settings differ: -v")
     order = (Finding.MOVED, Finding.SUGGESTED, Finding.UNTESTED)
-    changes = [change for finding in order for change in found.found(finding)]
+    changes = [change for finding in order for change in comparison.found(finding)]
     room = MOST_LINES - len(head) - len(settings) - 7
-    table = _changes(screen, found, changes[: max(1, min(_MOST_ROWS, room))], places)
+    table = _changes(screen, comparison, changes[: max(1, min(_MOST_ROWS, room))], places)
     moved, open_ = (screen.sign(verdict) for verdict in ("reproduced", "undecided"))
     notes = [
         f"{moved} moved beyond noise; {open_} may have moved, or has no interval: run more seeds",
@@ -121,32 +123,34 @@ def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -
     return [screen.cut(line) for part in parts if part for line in ("", *part)][1:]
 
 
-def _circumstances(found: Comparison, places: Sequence[str]) -> list[str]:
+def _circumstances(comparison: Comparison, places: Sequence[str]) -> list[str]:
     """The circumstances that make the two sides less comparable, a line each."""
     lines = []
-    if found.versions[0] != found.versions[1]:
-        lines.append(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
-    if found.others:
-        lines.append(f"{len(found.others)} runs have the same tables and other records: check with `run --verify`")
-    for place, missing, alone in zip(places, found.missing, (found.only_first, found.only_second), strict=True):
+    if comparison.versions[0] != comparison.versions[1]:
+        lines.append(f"versions differ: {', '.join(comparison.versions[0])} and {', '.join(comparison.versions[1])}")
+    if comparison.others:
+        lines.append(f"{len(comparison.others)} runs have the same tables and other records: check with `run --verify`")
+    for place, missing, alone in zip(
+        places, comparison.missing, (comparison.only_first, comparison.only_second), strict=True
+    ):
         lines += [f"{place} is not whole: {missing} of its runs are missing"] if missing else []
         lines += [f"{len(alone)} of the runs are in {place} only"] if alone else []
     return lines
 
 
-def _same_runs(found: Comparison) -> str:
-    moved, suggested = len(found.found(Finding.MOVED)), len(found.found(Finding.SUGGESTED))
-    runs = f"{found.runs} run{'' if found.runs == 1 else 's'} in both, {found.same} identical to the bit"
-    if not found.tested:
+def _same_runs(comparison: Comparison) -> str:
+    moved, suggested = len(comparison.found(Finding.MOVED)), len(comparison.found(Finding.SUGGESTED))
+    runs = f"{comparison.runs} run{'' if comparison.runs == 1 else 's'} in both, {comparison.same} identical to the bit"
+    if not comparison.tested:
         return f"{runs}; no metric has an interval: run more seeds to know"
-    answer = f"{moved} of {found.tested} metrics moved beyond noise (Holm, {100 * LEVEL:.0f} %)"
+    answer = f"{moved} of {comparison.tested} metrics moved beyond noise (Holm, {100 * LEVEL:.0f} %)"
     return f"{answer}, {suggested} may have; {runs}"
 
 
-def _changes(screen: Screen, found: Comparison, changes: Sequence[Change], places: Sequence[str]) -> list[str]:
+def _changes(screen: Screen, comparison: Comparison, changes: Sequence[Change], places: Sequence[str]) -> list[str]:
     if not changes:
         return []
-    every = list({repr(change.point): change.point for change in found.changes}.values())
+    every = list({repr(change.point): change.point for change in comparison.changes}.values())
     rows = [["scheme", *(["point"] if len(every) > 1 else []), "metric", "first", "second", "second over first", ""]]
     for change in changes:
         sign = screen.sign("reproduced") if change.finding is Finding.MOVED else screen.sign("undecided")

@@ -55,11 +55,11 @@ def _comment_lines(lines: list[str]) -> int:
 def scheme_lines(screen: Screen) -> list[str]:
     """A line or more for each scheme: what switch ports must do, then whose it is."""
     schemes = list(listed_schemes())
-    rows = [(one.name, str(one.queues), one.sizes) for one in schemes]
+    rows = [(scheme.name, str(scheme.queues), scheme.sizes) for scheme in schemes]
     widths = [max(len(row[nth]) for row in (_HEAD, *rows)) for nth in range(3)]
     lines = _row(screen, _HEAD[:3], widths, _HEAD[3])
-    for row, one in zip(rows, schemes, strict=True):
-        lines += _row(screen, row, widths, f"{one.switches}\n{one.paper}")
+    for row, scheme in zip(rows, schemes, strict=True):
+        lines += _row(screen, row, widths, f"{scheme.switches}\n{scheme.paper}")
     return lines
 
 

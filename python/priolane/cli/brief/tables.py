@@ -80,9 +80,9 @@ def _cells(screen: Screen, section: ClassTable, layout: _Layout, most_rows: int)
     for scheme, at in list(by_scheme.items())[:most_rows]:
         cells = [screen.cut(scheme, _LONGEST_NAME)]
         for nth, column in layout.columns:
-            found = (at.get(repr(point)) for point in layout.points)
+            placed = (at.get(repr(point)) for point in layout.points)
             decimals = common_decimals((row.entries[nth].estimate for row in section.rows), column.scale)
-            cells += [_cell(column, row.entries[nth], decimals, layout) if row else _NONE for row in found]
+            cells += [_cell(column, row.entries[nth], decimals, layout) if row else _NONE for row in placed]
         rows.append(cells)
     return rows
 
@@ -104,17 +104,18 @@ def class_of(view: Overview, of_class: str | None) -> ClassTable | None:
 def panel_lines(screen: Screen, panel: Panel, most_rows: int) -> list[str]:
     """The values of a figure's panel: a row for each series, and the published ones. Empty where it has no marks that a
     table can have."""
-    series = [one for one in panel.series if one.marks]
-    places = list(dict.fromkeys(mark.x for one in series for mark in one.marks))
-    if not series or any(mark.across is not None or mark.peak is not None for one in series for mark in one.marks):
+    series = [curve for curve in panel.series if curve.marks]
+    places = list(dict.fromkeys(mark.x for curve in series for mark in curve.marks))
+    if not series or any(mark.across is not None or mark.peak is not None for curve in series for mark in curve.marks):
         return []
     # Of many values along x, the first, the last, and some between.
     step = max(1, -(-len(places) // _MOST_PLACES))
     places = places if len(places) <= _MOST_PLACES else [*places[:-1:step], places[-1]][-_MOST_PLACES:]
-    largest = max((abs(mark.estimate.mean or 0.0) for one in series for mark in one.marks), default=0.0)
+    largest = max((abs(mark.estimate.mean or 0.0) for curve in series for mark in curve.marks), default=0.0)
     label, scale = relabelled(panel.y_label.partition(";")[0], largest)
     rows = [
-        [screen.cut(one.label, _LONGEST_NAME), *(_mark(one.marks, place, scale) for place in places)] for one in series
+        [screen.cut(curve.label, _LONGEST_NAME), *(_mark(curve.marks, place, scale) for place in places)]
+        for curve in series
     ]
     printed = [
         [
@@ -138,8 +139,8 @@ def _place(place: float | str) -> str:
 
 
 def _mark(marks: Sequence[Mark], place: float | str, scale: float) -> str:
-    found = next((mark.estimate for mark in marks if mark.x == place), None)
-    if found is None or found.mean is None:
+    estimate = next((mark.estimate for mark in marks if mark.x == place), None)
+    if estimate is None or estimate.mean is None:
         return _NONE
-    texts = rounded(found, scale)
+    texts = rounded(estimate, scale)
     return texts[0] if len(texts) == 1 or texts[1] == texts[2] else f"{texts[0]} [{texts[1]}, {texts[2]}]"

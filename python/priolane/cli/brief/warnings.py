@@ -10,15 +10,15 @@ _LONGEST_WORD = 16
 def warning_lines(screen: Screen, report: Report, most: int) -> list[str]:
     """The worst of failed checks, flags of the claims that are shown, and warnings, in at most `most` lines; the last
     one says how many more there are. Empty where there is nothing to warn of."""
-    found = worst_first(report)
-    if not found:
+    warnings = worst_first(report)
+    if not warnings:
         return []
-    rest = len(found) - 1
+    rest = len(warnings) - 1
     more = f" {rest} more warning{'' if rest == 1 else 's'}: -v." if rest else ""
     sign = f"{screen.sign('flag')} "
     # Lines end where a word does.
     room = most * (screen.columns - len(sign)) - len(more) - (most - 1) * _LONGEST_WORD
-    text = found[0].rstrip(".") + "."
+    text = warnings[0].rstrip(".") + "."
     if len(text) > room:
         text = screen.cut(text, room)
     return screen.wrapped(text + more, most, sign, " " * len(sign))
