@@ -44,5 +44,5 @@ def _rows(table: str, rows: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    return found[1] if found else value
+    match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return match[1] if match else value

@@ -134,24 +134,24 @@ class _Reader:
     def _served(self) -> _Served:
         """The service that most ports give the traffic. Other ports are listed and left out."""
         of = {port: self._served_at(port.name or "") for port in self.ports}
-        found = _usual(of.values())
-        others = [port.name or "" for port, own in of.items() if own != found]
+        usual = _usual(of.values())
+        others = [port.name or "" for port, own in of.items() if own != usual]
         if others:
             self.rows.unread.say(
                 f"ports {_names(others)}: they serve DSCP {_numbers(self.dscps)} otherwise than most ports, which are "
                 "simulated"
             )
-        self.ports = [port for port, own in of.items() if own == found]
+        self.ports = [port for port, own in of.items() if own == usual]
         names = [port.name or "" for port in self.ports]
         for name in names:
             self.rows.use_maps(name)
-        for number in found.numbers:
+        for number in usual.numbers:
             without = [name for name in names if not self.rows.use_scheduler(name, number)]
             if without:
                 self.rows.unread.say(
                     f"QUEUE {_names(without)}: no row for queue {number}: weight 1, as orchagent has it"
                 )
-        return found
+        return usual
 
     def _served_at(self, port: str) -> _Served:
         maps = self.present.maps(port)
@@ -184,38 +184,38 @@ class _Reader:
     def _ecn(self, numbers: list[int]) -> dict[str, Any] | None:
         """Marks by rate, of the queue of class 0 or the first that marks."""
         rates = sorted({port.rate for port in self.ports})
-        found: dict[int, _Marks] = {}
+        by_rate: dict[int, _Marks] = {}
         for bps in rates:
             names = [port.name or "" for port in self.ports if port.rate == bps]
             of = {(name, number): self._marks(name, number) for name in names for number in numbers}
             marking = [marks for marks in of.values() if marks is not None]
             if not marking:
                 continue
-            found[bps] = _usual(marking)
-            others = [f"{name}|{number}" for (name, number), marks in of.items() if marks != found[bps]]
+            by_rate[bps] = _usual(marking)
+            others = [f"{name}|{number}" for (name, number), marks in of.items() if marks != by_rate[bps]]
             if others:
                 self.rows.unread.say(
                     f"QUEUE {_names(others)}: other marks than most queues at {rate_text(bps)}: all queues of a rate "
                     "have the same"
                 )
-        if not found:
+        if not by_rate:
             return None
-        without = [rate_text(bps) for bps in rates if bps not in found]
+        without = [rate_text(bps) for bps in rates if bps not in by_rate]
         if without:
             self.rows.unread.say(f"ports of {', '.join(without)} mark nothing: simulated in proportion to the others")
-        return self._ecn_keys(found)
+        return self._ecn_keys(by_rate)
 
-    def _ecn_keys(self, found: Mapping[int, _Marks]) -> dict[str, Any]:
-        ramps = {bps: marks for bps, marks in found.items() if marks.most > marks.least}
+    def _ecn_keys(self, by_rate: Mapping[int, _Marks]) -> dict[str, Any]:
+        ramps = {bps: marks for bps, marks in by_rate.items() if marks.most > marks.least}
         keys: dict[str, Any] = {
             "per": "queue",
-            "at": {rate_text(bps): f"{self._wire(marks.least)}B" for bps, marks in found.items()},
+            "at": {rate_text(bps): f"{self._wire(marks.least)}B" for bps, marks in by_rate.items()},
         }
         if not ramps:
             return keys
         percent = _usual(marks.percent for marks in ramps.values())
         others = [rate_text(bps) for bps, marks in ramps.items() if marks.percent != percent]
-        steps = [rate_text(bps) for bps in found if bps not in ramps]
+        steps = [rate_text(bps) for bps in by_rate if bps not in ramps]
         for which, what in ((others, "another probability"), (steps, "one threshold")):
             if which:
                 self.rows.unread.say(
@@ -261,21 +261,21 @@ class _Reader:
         paused = self.rows.lossless_queues(self.ports[0].name or "")
         # A lossless queue is limited where its packets come in.
         limits = {number: self._limit(number, self._profile(number)) for number in numbers if number not in paused}
-        found = [limit for limit in limits.values() if limit is not None]
+        stated = [limit for limit in limits.values() if limit is not None]
         if pause is not None:
             self.rows.unread.say(
                 "BUFFER_QUEUE: lossless queues are limited where packets come in, and not where they leave"
             )
             if pause.memory is None:
                 return None
-            alpha = next((limit["alpha"] for limit in found if "alpha" in limit), None)
+            alpha = next((limit["alpha"] for limit in stated if "alpha" in limit), None)
             return {"dynamic": f"{pause.memory}B", "alpha": self._lossy_alpha() if alpha is None else alpha}
-        if not found or len(found) < len(limits):
+        if not stated or len(stated) < len(limits):
             return None
-        others = [number for number, limit in limits.items() if limit != found[0]]
+        others = [number for number, limit in limits.items() if limit != stated[0]]
         if others:
             self.rows.unread.say(f"BUFFER_QUEUE: queues {_numbers(others)} have another limit: all have the same")
-        return found[0]
+        return stated[0]
 
     def _profile(self, number: int) -> tuple[str, Row] | None:
         """The profile that a queue has at most ports that state one; the others are listed."""
@@ -333,13 +333,13 @@ class _Reader:
         name = self.ports[0].name or ""
         leads = self.present.queues_of_others(name, ())
         paused = self.rows.lossless_queues(name)
-        found = []
+        queues = []
         for number in sorted(leads, reverse=True):
             kind, weight = self.rows.scheduler(name, number)
             profile = self.rows.wred(name, number, is_read=False)
             stated = number != ROUTING_LEVEL or self.present.row_of("QUEUE", name, number) is not None
             served = "strict" if kind == "STRICT" else f"weight {weight}"
-            found.append(
+            queues.append(
                 ConfiguredQueue(
                     number,
                     leads[number],
@@ -348,13 +348,13 @@ class _Reader:
                     number in paused,
                 )
             )
-        return tuple(found)
+        return tuple(queues)
 
 
 def power(exponent: int) -> int | str:
     """Two to a power, as alpha is written: 8, or `1/8`."""
-    found = Fraction(2) ** exponent
-    return int(found) if found.denominator == 1 else f"{found.numerator}/{found.denominator}"
+    fraction = Fraction(2) ** exponent
+    return int(fraction) if fraction.denominator == 1 else f"{fraction.numerator}/{fraction.denominator}"
 
 
 def _usual(of: Iterable[_T]) -> _T:

@@ -35,7 +35,7 @@ def read(rows: Rows, ports: list[str], numbers: Iterable[int], missing: list[str
     name = ports[0]
     paused = rows.lossless_queues(name)
     lossless = [number for number in numbers if number in paused]
-    found: dict[int, tuple[str, Row]] = {}
+    profiles: dict[int, tuple[str, Row]] = {}
     for number in lossless:
         group = _group(rows, name, number, paused[number])
         row = rows.profile("BUFFER_PG", name, group)
@@ -46,18 +46,18 @@ def read(rows: Rows, ports: list[str], numbers: Iterable[int], missing: list[str
                 f"calculates headroom, or the configuration is wrong; {_CURE}"
             )
         else:
-            found[number] = row
-    if not found:
+            profiles[number] = row
+    if not profiles:
         return None
-    where, profile = next(iter(found.values()))
+    where, profile = next(iter(profiles.values()))
     limits = _limits(rows, where, profile, missing)
     if limits is None:
         return None
-    limits["headroom_least"] = f"{_most_headroom(rows, ports, found, where)}B"
+    limits["headroom_least"] = f"{_most_headroom(rows, ports, profiles, where)}B"
     watchdog = _watchdog(rows, ports)
     if watchdog is not None:
         limits["watchdog"] = watchdog
-    return Paused(tuple(found), limits, _memory(rows, profile, missing))
+    return Paused(tuple(profiles), limits, _memory(rows, profile, missing))
 
 
 def _group(rows: Rows, name: str, number: int, priority: int) -> int:
@@ -75,36 +75,36 @@ def _limits(rows: Rows, where: str, profile: Row, missing: list[str]) -> dict[st
     if exponent is None and fixed is None:
         missing.append(f"{where} has neither dynamic_th nor static_th: {_CURE}")
         return None
-    found: dict[str, Any] = {
+    limits: dict[str, Any] = {
         "xoff": str(Fraction(2) ** exponent) if exponent is not None else f"{fixed}B",
         "headroom": "charged",
     }
     if offset is not None:
-        found["xon_below"] = f"{offset}B"
+        limits["xon_below"] = f"{offset}B"
         if xon:
             rows.unread.say(f"{where}: xon {xon}: a class is resumed xon_offset below the threshold alone")
     elif fixed is not None and xon is not None and xon < fixed:
-        found["xon_below"] = f"{fixed - xon}B"
+        limits["xon_below"] = f"{fixed - xon}B"
     else:
         rows.unread.say(f"{where}: xon {xon or 0} without xon_offset: a class is resumed 3 kB below the threshold")
-    return found
+    return limits
 
 
 def _most_headroom(rows: Rows, ports: list[str], queues: Iterable[int], where: str) -> int:
     """The largest xoff of the lossless priority groups, which all have; others are listed."""
-    found: dict[str, int] = {}
+    largest: dict[str, int] = {}
     for port in ports:
         paused = rows.lossless_queues(port)
         for number in queues:
             row = rows.profile("BUFFER_PG", port, _group(rows, port, number, paused.get(number, number)))
             if row is not None:
-                found[row[0]] = rows.number(*row, "xoff") or 0
-    if len(found) > 1:
+                largest[row[0]] = rows.number(*row, "xoff") or 0
+    if len(largest) > 1:
         rows.unread.say(
-            f"{', '.join(sorted(found))}: lossless classes have several profiles: all have the largest xoff, and else "
-            f"what {where} states"
+            f"{', '.join(sorted(largest))}: lossless classes have several profiles: all have the largest xoff, and "
+            f"else what {where} states"
         )
-    return max(found.values())
+    return max(largest.values())
 
 
 def _memory(rows: Rows, profile: Row, missing: list[str]) -> int | None:

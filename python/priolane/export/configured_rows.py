@@ -34,12 +34,12 @@ class Rows:
         if not _WHOLE.fullmatch(row[name]):
             shown = row[name][:40]
             raise InputError(f"{self.present.path}: {where}: {name} is {shown!r}; write a whole number")
-        found = int(row[name])
-        if name == "dynamic_th" and not -8 <= found <= 7:
-            raise InputError(f"{self.present.path}: {where}: dynamic_th is {found}; write a number from -8 to 7")
-        if name != "dynamic_th" and found < 0:
-            raise InputError(f"{self.present.path}: {where}: {name} is {found}; write a number from 0 on")
-        return found
+        value = int(row[name])
+        if name == "dynamic_th" and not -8 <= value <= 7:
+            raise InputError(f"{self.present.path}: {where}: dynamic_th is {value}; write a number from -8 to 7")
+        if name != "dynamic_th" and value < 0:
+            raise InputError(f"{self.present.path}: {where}: {name} is {value}; write a number from 0 on")
+        return value
 
     def scheduler(self, port: str, number: int) -> tuple[str, int]:
         """The type of the scheduler of a queue, and its weight."""
@@ -54,12 +54,12 @@ class Rows:
 
     def use_scheduler(self, port: str, number: int) -> bool:
         """The scheduler of a queue was read; whether the queue has a row."""
-        found = self.present.row_of("QUEUE", port, number)
-        if found is None:
+        queue = self.present.row_of("QUEUE", port, number)
+        if queue is None:
             return False
-        self.unread.use("QUEUE", found[0], "scheduler")
-        if "scheduler" in found[1]:
-            self.unread.use("SCHEDULER", found[1]["scheduler"], "type", "weight")
+        self.unread.use("QUEUE", queue[0], "scheduler")
+        if "scheduler" in queue[1]:
+            self.unread.use("SCHEDULER", queue[1]["scheduler"], "type", "weight")
         return True
 
     def use_maps(self, port: str) -> None:
@@ -76,36 +76,36 @@ class Rows:
 
     def wred(self, port: str, number: int, *, is_read: bool = True) -> tuple[str, Row] | None:
         """The profile of a queue with its name `WRED_PROFILE|key`; `None` without one."""
-        found = self.present.row_of("QUEUE", port, number)
-        if found is None:
+        queue = self.present.row_of("QUEUE", port, number)
+        if queue is None:
             return None
-        name = found[1].get("wred_profile", "")
+        name = queue[1].get("wred_profile", "")
         if name in ("", _CALCULATED):
             return None
         row = self.present.table("WRED_PROFILE").get(name)
         if row is None:
             raise InputError(
-                f"{self.present.path}: QUEUE|{found[0]}: wred_profile is {name!r}, which WRED_PROFILE does not have"
+                f"{self.present.path}: QUEUE|{queue[0]}: wred_profile is {name!r}, which WRED_PROFILE does not have"
             )
         if is_read:
-            self.unread.use("QUEUE", found[0], "wred_profile")
+            self.unread.use("QUEUE", queue[0], "wred_profile")
             self.unread.use("WRED_PROFILE", name, "ecn", "wred_green_enable")
         return f"WRED_PROFILE|{name}", row
 
     def profile(self, table: str, port: str, number: int) -> tuple[str, Row] | None:
         """The profile of a queue or priority group with its name `BUFFER_PROFILE|key`; `None` without one."""
-        found = self.present.row_of(table, port, number)
-        if found is None:
+        entry = self.present.row_of(table, port, number)
+        if entry is None:
             return None
-        name = found[1].get("profile", "")
+        name = entry[1].get("profile", "")
         if name in ("", _CALCULATED):
             return None
         row = self.present.table("BUFFER_PROFILE").get(name)
         if row is None:
             raise InputError(
-                f"{self.present.path}: {table}|{found[0]}: profile is {name!r}, which BUFFER_PROFILE does not have"
+                f"{self.present.path}: {table}|{entry[0]}: profile is {name!r}, which BUFFER_PROFILE does not have"
             )
-        self.unread.use(table, found[0], "profile")
+        self.unread.use(table, entry[0], "profile")
         self.unread.use("BUFFER_PROFILE", name, "pool")
         return f"BUFFER_PROFILE|{name}", row
 

@@ -83,5 +83,5 @@ def _whole(network: Network) -> str:
     return f"{switches} with {_many(network.ports, 'port')} and {_many(network.hosts, 'host')}"
 
 
-def _many(count: int, one: str, several: str | None = None) -> str:
-    return f"{count} {one if count == 1 else several or one + 's'}"
+def _many(count: int, singular: str, plural: str | None = None) -> str:
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

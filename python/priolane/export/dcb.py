@@ -9,37 +9,39 @@ from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_DSCP, ExportPlan
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """dcb.sh."""
-    if switching.is_refused(plan, found, "DCB"):
+    if switching.is_refused(plan, findings, "DCB"):
         return {}
-    switching.refuse_queues(plan, found)
-    if found.refusals:
+    switching.refuse_queues(plan, findings)
+    if findings.refusals:
         return {}
-    switching.note_queues(plan, found)
-    switching.note_hosts(found)
+    switching.note_queues(plan, findings)
+    switching.note_hosts(findings)
     if plan.marking is not None:
-        found.omit("ECN: DCB has no thresholds; the driver's own setting, or tc red where it is offloaded")
+        findings.omit("ECN: DCB has no thresholds; the driver's own setting, or tc red where it is offloaded")
     if plan.buffer.sharing == "dynamic":
-        found.omit(
+        findings.omit(
             f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: DCB has sizes of a port's buffers only"
         )
     else:
-        switching.omit_port_room(plan, found, "the driver")
+        switching.omit_port_room(plan, findings, "the driver")
     if plan.pause is not None:
-        found.omit(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
-    found.do("load", "for all of app, ets, pfc, buffer: dcb app show dev DEVICE, kept as what was before")
-    found.do("load", "sh dcb.sh DEVICE")
-    found.do("verify", "dcb ets show dev DEVICE, dcb app show dev DEVICE, dcb pfc show dev DEVICE")
-    found.do("roll back", "dcb app flush dev DEVICE dscp-prio, then dcb ets set and dcb pfc set with what was before")
+        findings.omit(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
+    findings.do("load", "for all of app, ets, pfc, buffer: dcb app show dev DEVICE, kept as what was before")
+    findings.do("load", "sh dcb.sh DEVICE")
+    findings.do("verify", "dcb ets show dev DEVICE, dcb app show dev DEVICE, dcb pfc show dev DEVICE")
+    findings.do(
+        "roll back", "dcb app flush dev DEVICE dscp-prio, then dcb ets set and dcb pfc set with what was before"
+    )
     content = {
         "plan": plan,
         "what": "DCB of a device: sh dcb.sh DEVICE",
         "priorities": _priorities(plan),
-        "bandwidth": list(switching.weighted_shares(plan, found, "DCB").items()),
+        "bandwidth": list(switching.weighted_shares(plan, findings, "DCB").items()),
         "lossless": [queue.level for queue in plan.queues if queue.lossless],
     }
-    return {"dcb.sh": render("dcb.j2", content | {"findings": found.lines()})}
+    return {"dcb.sh": render("dcb.j2", content | {"findings": findings.lines()})}
 
 
 def _priorities(plan: ExportPlan) -> list[tuple[int, int]]:

@@ -66,7 +66,7 @@ class Deployment:
 def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
     """Rows of a platform's pg_profile_lookup.ini for one length of cable; raises `InputError` if it has none."""
     lines = read_text_of_user(path, shown=f"--headroom {path}").splitlines()
-    found, cables = {}, set()
+    by_speed, cables = {}, set()
     for number, line in enumerate(lines, 1):
         cells = line.split("#")[0].split()
         if not cells:
@@ -79,10 +79,10 @@ def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
         cables.add(cells[1])
         if cells[1] == cable:
             size, xon, xoff = map(int, cells[2:5])
-            found[int(cells[0])] = Headroom(size, xon, xoff, int(cells[6]) if len(cells) == 7 else None)
-    if not found:
+            by_speed[int(cells[0])] = Headroom(size, xon, xoff, int(cells[6]) if len(cells) == 7 else None)
+    if not by_speed:
         raise InputError(f"--headroom {path}: no row for --cable {cable}; it has {_listed(cables)}")
-    return found
+    return by_speed
 
 
 def _listed(cables: Iterable[str]) -> str:

@@ -22,49 +22,51 @@ _ALPHA_EXPONENTS = range(-6, 4)
 _MOST_EXPONENT = 15
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """eos.cfg for each kind of switch."""
-    if switching.is_refused(plan, found, "EOS"):
+    if switching.is_refused(plan, findings, "EOS"):
         return {}
     if plan.routing == "best":
-        found.refuse("EOS keeps traffic class 7 for itself: --routing best is not possible")
+        findings.refuse("EOS keeps traffic class 7 for itself: --routing best is not possible")
     if len(plan.queues) > _QUEUES:
-        found.refuse(f"{len(plan.queues)} queues: EOS leaves {_QUEUES} below those of routing protocols: fewer queues")
-    switching.refuse_marking_per_port(plan, found, "EOS")
-    if found.refusals:
+        findings.refuse(
+            f"{len(plan.queues)} queues: EOS leaves {_QUEUES} below those of routing protocols: fewer queues"
+        )
+    switching.refuse_marking_per_port(plan, findings, "EOS")
+    if findings.refusals:
         return {}
-    switching.note_queues(plan, found)
-    switching.note_hosts(found)
-    found.note(
+    switching.note_queues(plan, findings)
+    switching.note_hosts(findings)
+    findings.note(
         "DSCP 48 to 63 are left to EOS: by default classes 6 and 7, whose queues are strict and above all others"
     )
-    found.do("load", "copy running-config flash:before-priolane.cfg")
-    found.do("load", "configure session priolane, the lines of eos.cfg, show session-config diffs")
-    found.do("load", "commit timer 00:05:00, which goes back by itself unless it is confirmed")
-    found.do("verify", "show qos interfaces, show qos maps")
-    found.do("verify", "configure session priolane commit, within these five minutes")
-    found.do("roll back", "configure replace flash:before-priolane.cfg")
-    return render_by_role(plan, _NAMES, found, lambda switch: ("eos.cfg", _text(plan, switch, found)))
+    findings.do("load", "copy running-config flash:before-priolane.cfg")
+    findings.do("load", "configure session priolane, the lines of eos.cfg, show session-config diffs")
+    findings.do("load", "commit timer 00:05:00, which goes back by itself unless it is confirmed")
+    findings.do("verify", "show qos interfaces, show qos maps")
+    findings.do("verify", "configure session priolane commit, within these five minutes")
+    findings.do("roll back", "configure replace flash:before-priolane.cfg")
+    return render_by_role(plan, _NAMES, findings, lambda switch: ("eos.cfg", _text(plan, switch, findings)))
 
 
-def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
-    marks = switching.thresholds(plan, switch, found)
+def _text(plan: ExportPlan, switch: Switch, findings: Findings) -> str:
+    marks = switching.thresholds(plan, switch, findings)
     if marks:
-        found.note("what EOS does above K with packets that cannot be marked is not known to us")
+        findings.note("what EOS does above K with packets that cannot be marked is not known to us")
     content = {
         "plan": plan,
         "covers": kind_line(switch),
         "dscps": {queue.level: _dscps(plan, queue.level) for queue in plan.queues},
-        "bandwidth": switching.weighted_shares(plan, found, "EOS"),
-        "alpha": _alpha(plan, found),
+        "bandwidth": switching.weighted_shares(plan, findings, "EOS"),
+        "alpha": _alpha(plan, findings),
         "marks": marks,
-        "weight": switching.average_exponent(plan, found, _MOST_EXPONENT),
+        "weight": switching.average_exponent(plan, findings, _MOST_EXPONENT),
         "rates": {bps: rate_text(bps) for bps in switch.rates},
         "ports": ports.by_name(switch, _NAMES),
     }
     if plan.pause is not None:
-        found.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: EOS has its own")
-    return render("eos.j2", content | {"findings": found.lines()})
+        findings.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: EOS has its own")
+    return render("eos.j2", content | {"findings": findings.lines()})
 
 
 def _dscps(plan: ExportPlan, level: int) -> list[int]:
@@ -72,7 +74,7 @@ def _dscps(plan: ExportPlan, level: int) -> list[int]:
     return [dscp for dscp in range(48) if plan.level_of(dscp) == level]
 
 
-def _alpha(plan: ExportPlan, found: Findings) -> str | None:
+def _alpha(plan: ExportPlan, findings: Findings) -> str | None:
     """Alpha of each queue as EOS writes it; `None` where EOS has none for it."""
-    exponent = switching.alpha_exponent(plan, found, "EOS", "EOS", _ALPHA_EXPONENTS)
+    exponent = switching.alpha_exponent(plan, findings, "EOS", "EOS", _ALPHA_EXPONENTS)
     return None if exponent is None else str(Fraction(2) ** exponent)

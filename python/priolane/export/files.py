@@ -32,7 +32,7 @@ FORMATS = {
 
 
 def render_by_role(
-    plan: ExportPlan, rule: str, found: Findings, make: Callable[[Switch], tuple[str, str]]
+    plan: ExportPlan, rule: str, findings: Findings, make: Callable[[Switch], tuple[str, str]]
 ) -> dict[str, str]:
     """The file of each kind of switch, which `make` gives with its name: in a directory, if there are several kinds.
 
@@ -46,7 +46,7 @@ def render_by_role(
     for switch in plan.switches:
         name, text = make(switch)
         files[f"{switch.role}/{name}" if several else name] = text
-        found.coverage.add(switch, [port for port, _ in ports.by_name(switch, rule)], text)
+        findings.coverage.add(switch, [port for port, _ in ports.by_name(switch, rule)], text)
     return files
 
 

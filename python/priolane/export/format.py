@@ -47,7 +47,7 @@ class Format:
 
     def _line(self, line: str) -> str:
         free = self.comment is None or line.lstrip(" ").startswith(self.comment)
-        return _MARKED.sub(lambda found: self._free(found[1]) if free else self._word(found[1]), line)
+        return _MARKED.sub(lambda match: self._free(match[1]) if free else self._word(match[1]), line)
 
     def _free(self, text: str) -> str:
         return self.escape(text if len(text) <= LONGEST else text[: LONGEST - 3] + "...")
@@ -90,7 +90,7 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 def _markdown(text: str) -> str:
     """Free text in Markdown: no markup, link, cell or HTML of its own."""
-    plain = _MARKDOWN.sub(lambda found: f"\\{found[0]}", text.lstrip()).translate(_HTML)
+    plain = _MARKDOWN.sub(lambda match: f"\\{match[0]}", text.lstrip()).translate(_HTML)
     return _NUMBERED.sub(r"\1\\\2", plain)
 
 

@@ -14,29 +14,29 @@ from priolane.storage.files import ascii_json
 _TIMES = ("min_rto", "initial_rto", "max_rto")
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """hosts.md and hosts.json."""
-    switching.refuse_unbounded(plan, found)
-    if found.refusals:
+    switching.refuse_unbounded(plan, findings)
+    if findings.refusals:
         return {}
     for what in plan.lacks:
-        found.omit(f"{what}: switches have to have it, and no target here does")
+        findings.omit(f"{what}: switches have to have it, and no target here does")
     if plan.pause is not None and not plan.pause.charged:
-        found.omit("headroom that is free: idealised, no switch has it")
+        findings.omit("headroom that is free: idealised, no switch has it")
     host = plan.host
     if host.congestion_control is None:
-        found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")
+        findings.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")
     for group, transport in host.other_stacks:
-        found.note(f"the group `{group}` has the transport `{transport}`: its hosts are not described here")
+        findings.note(f"the group `{group}` has the transport `{transport}`: its hosts are not described here")
     if host.demotion is not None and host.demotion.followed:
-        found.note("thresholds are those of the start: a controller is to move them as the workload moves")
-    found.coverage.hosts = True
-    found.do("load", "nothing: hosts.md says what applications and transports have to do")
-    found.do("verify", "tcpdump -v -c 20 at a host, which shows the tos of packets")
-    found.do("roll back", "nothing was loaded")
+        findings.note("thresholds are those of the start: a controller is to move them as the workload moves")
+    findings.coverage.hosts = True
+    findings.do("load", "nothing: hosts.md says what applications and transports have to do")
+    findings.do("verify", "tcpdump -v -c 20 at a host, which shows the tos of packets")
+    findings.do("roll back", "nothing was loaded")
     content = _content(plan)
     files = {"hosts.json": ascii_json(content)}
-    return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": found.lines()}), **files}
+    return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": findings.lines()}), **files}
 
 
 def _content(plan: ExportPlan) -> dict[str, Any]:
@@ -47,8 +47,8 @@ def _content(plan: ExportPlan) -> dict[str, Any]:
         "classes": [{"class": number, "dscp": code} for number, code in sorted(codes.items())],
         "classes_by": host.classes_by,
         "groups": [
-            {"group": name, "class": asked, "dscp": codes.get(asked, plan.queues[-1].dscp)}
-            for name, asked in host.groups
+            {"group": name, "class": traffic_class, "dscp": codes.get(traffic_class, plan.queues[-1].dscp)}
+            for name, traffic_class in host.groups
         ],
         "demotion": _ladder(host.demotion, codes),
         "own_levels": _ladder(host.own_levels, {}),

@@ -19,20 +19,20 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Operation
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any], path: str, levels: int) -> list[Operation]:
-    found: list[Operation] = []
+    operations: list[Operation] = []
     for name in sorted(old.keys() | new.keys()):
         here = f"{path}/{_escaped(name)}"
         if name not in new:
-            found.append({"op": "remove", "path": here})
+            operations.append({"op": "remove", "path": here})
         elif name not in old:
-            found.append({"op": "add", "path": here, "value": new[name]})
+            operations.append({"op": "add", "path": here, "value": new[name]})
         elif old[name] != new[name]:
-            one, other = old[name], new[name]
-            if levels > 1 and isinstance(one, Mapping) and isinstance(other, Mapping) and one and other:
-                found += _difference(one, other, here, levels - 1)
+            before, after = old[name], new[name]
+            if levels > 1 and isinstance(before, Mapping) and isinstance(after, Mapping) and before and after:
+                operations += _difference(before, after, here, levels - 1)
             else:
-                found.append({"op": "replace", "path": here, "value": other})
-    return found
+                operations.append({"op": "replace", "path": here, "value": after})
+    return operations
 
 
 def segments(path: str) -> list[str]:

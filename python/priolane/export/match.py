@@ -49,27 +49,27 @@ class Match:
 
 def read_match(texts: Iterable[str]) -> Match | None:
     """The flows of all `--match KEY=VALUE`; `None` without any. Raises `InputError` for one that is not right."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if key not in _KEYS or not equals:
             raise InputError(
                 f"--match {text}: write port=5000-5010,6379, address=10.0.0.0/8 or cgroup=system.slice/a.service"
             )
-        if key in found:
+        if key in fields:
             raise InputError(f"--match {text}: {key} is there twice; write one {key}= with commas")
-        found[key] = value
-    if not found:
+        fields[key] = value
+    if not fields:
         return None
-    cgroup = found.get("cgroup", "")
-    if "cgroup" in found and (".." in cgroup or not _CGROUP.fullmatch(cgroup)):
+    cgroup = fields.get("cgroup", "")
+    if "cgroup" in fields and (".." in cgroup or not _CGROUP.fullmatch(cgroup)):
         raise InputError(
             "--match cgroup: this is no path below /sys/fs/cgroup of letters, digits, `_`, `.`, `@`, `:` and `-`, such "
             "as system.slice/a.service"
         )
     return Match(
-        ports=_ports(found["port"]) if "port" in found else (),
-        addresses=read_networks("--match address", found["address"]) if "address" in found else (),
+        ports=_ports(fields["port"]) if "port" in fields else (),
+        addresses=read_networks("--match address", fields["address"]) if "address" in fields else (),
         cgroup=cgroup,
     )
 
@@ -92,8 +92,8 @@ def read_networks(option: str, text: str) -> tuple[Network, ...]:
 def _ports(text: str) -> tuple[tuple[int, int], ...]:
     read = []
     for part in text.split(","):
-        found = _PORTS.fullmatch(part.strip())
-        low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        match = _PORTS.fullmatch(part.strip())
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= low <= high <= _MOST_PORT:
             raise InputError(f"--match port: {part.strip()!a} is no port or range from 1 to {_MOST_PORT}")
         read.append((low, high))

@@ -17,32 +17,32 @@ _MOST_BYTES = 2**64 - 1
 _COUNTS = "net.netfilter.nf_conntrack_acct"
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:
     """mark.nft."""
     host = plan.host
     several = len(plan.scheme_queues) > 1
     if plan.lacks:
-        found.refuse(f"no switch here has {plan.lacks[0]}: marks alone do not make the scheme")
+        findings.refuse(f"no switch here has {plan.lacks[0]}: marks alone do not make the scheme")
     elif host.sets_classes:
-        found.refuse(f"`{host.transport}` sets classes itself, those of ACKs too: export hosts")
+        findings.refuse(f"`{host.transport}` sets classes itself, those of ACKs too: export hosts")
     elif not several and host.own_levels is None:
-        found.refuse("all its packets have one class: there is nothing to mark")
-    if host.demotion is not None and any(asked for _, asked in host.groups):
-        found.refuse(
+        findings.refuse("all its packets have one class: there is nothing to mark")
+    if host.demotion is not None and any(level for _, level in host.groups):
+        findings.refuse(
             "flows ask for classes and are demoted from there: conntrack knows the bytes, not the class asked for"
         )
-    if found.refusals:
+    if findings.refusals:
         return {}
-    found.coverage.hosts = True
-    _list_classes(plan, found)
+    findings.coverage.hosts = True
+    _list_classes(plan, findings)
     demotion = host.demotion if several else None
     own = host.own_levels
     counted = demotion is not None or own is not None
     idle = deployment.idle if counted else None
     if counted:
-        _list_bytes(plan, idle, found)
-    _list_match(deployment.match, found)
-    _list_steps(found, counted=counted)
+        _list_bytes(plan, idle, findings)
+    _list_match(deployment.match, findings)
+    _list_steps(findings, counted=counted)
     content = {
         "plan": plan,
         "what": "marks of a host: nft -f mark.nft",
@@ -55,73 +55,77 @@ def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping
         "match": deployment.match or Match(),
         "idle": idle,
     }
-    return {"mark.nft": render("nft.j2", content | {"findings": found.lines()})}
+    return {"mark.nft": render("nft.j2", content | {"findings": findings.lines()})}
 
 
-def _list_classes(plan: ExportPlan, found: Findings) -> None:
+def _list_classes(plan: ExportPlan, findings: Findings) -> None:
     host = plan.host
     for name, ladder in (("assign", host.demotion), ("host", host.own_levels)):
         if ladder is not None and ladder.followed:
-            found.omit(f"{name}.controller: thresholds stay as they were found at the start")
+            findings.omit(f"{name}.controller: thresholds stay as they were found at the start")
     if host.demotion is not None:
         return
     if len(plan.scheme_queues) < 2:
         return
-    found.note(f"classes by: {host.classes_by}. Applications set them with IP_TOS (export hosts)")
+    findings.note(f"classes by: {host.classes_by}. Applications set them with IP_TOS (export hosts)")
     if host.assign["kind"] != "none":
-        found.omit(f"the rule `{host.assign['kind']}`: what starts a flow has to apply it")
+        findings.omit(f"the rule `{host.assign['kind']}`: what starts a flow has to apply it")
     if host.admission["kind"] != "none":
-        found.omit(f"admission by `{host.admission['kind']}`: it takes a library of applications")
+        findings.omit(f"admission by `{host.admission['kind']}`: it takes a library of applications")
 
 
-def _list_match(match: Match | None, found: Findings) -> None:
+def _list_match(match: Match | None, findings: Findings) -> None:
     if match is None:
-        found.note(
+        findings.note(
             "everything that the host sends is marked, and loses the DSCP that others gave it: voice, storage and "
             "management, too; --match port=, address= or cgroup= limits the marks to flows"
         )
     else:
-        found.note("code points and priorities of flows that --match does not name stay as they are")
+        findings.note("code points and priorities of flows that --match does not name stay as they are")
     if match is not None and match.cgroup:
-        found.note(f"the cgroup {match.cgroup} has to exist when mark.nft is loaded, and again after it was made anew")
+        findings.note(
+            f"the cgroup {match.cgroup} has to exist when mark.nft is loaded, and again after it was made anew"
+        )
 
 
-def _list_steps(found: Findings, *, counted: bool) -> None:
+def _list_steps(findings: Findings, *, counted: bool) -> None:
     """The steps to load, verify and go back; `counted` says that conntrack has to count bytes."""
     if counted:
-        found.do("load", f"test -e before.conf || sysctl {_COUNTS} > before.conf")
-        found.do("load", f"sysctl -w {_COUNTS}=1")
-    found.do("load", "nft -c -f mark.nft, which only checks")
-    found.do("load", "nft -f mark.nft, which takes the place of an earlier one")
-    found.do("verify", f"nft list table {TABLE}")
-    found.do("verify", "tcpdump -v -c 20 tcp, which shows the tos of packets")
-    found.do("roll back", f"nft delete table {TABLE}")
+        findings.do("load", f"test -e before.conf || sysctl {_COUNTS} > before.conf")
+        findings.do("load", f"sysctl -w {_COUNTS}=1")
+    findings.do("load", "nft -c -f mark.nft, which only checks")
+    findings.do("load", "nft -f mark.nft, which takes the place of an earlier one")
+    findings.do("verify", f"nft list table {TABLE}")
+    findings.do("verify", "tcpdump -v -c 20 tcp, which shows the tos of packets")
+    findings.do("roll back", f"nft delete table {TABLE}")
     if counted:
-        found.do("roll back", "sysctl -p before.conf")
+        findings.do("roll back", "sysctl -p before.conf")
 
 
-def _list_bytes(plan: ExportPlan, idle: int | None, found: Findings) -> None:
+def _list_bytes(plan: ExportPlan, idle: int | None, findings: Findings) -> None:
     lasting = "a connection that stays open for many requests (RPC) is demoted for ever once it has sent enough"
     if idle is None:
-        found.change("bytes are those of a connection, not of a request", f"{lasting}; --idle 1s lets it begin anew")
+        findings.change("bytes are those of a connection, not of a request", f"{lasting}; --idle 1s lets it begin anew")
     else:
-        found.change(
+        findings.change(
             "bytes are those of a connection, not of a request",
             f"{lasting}, and begins anew after {idle} s without a packet, when conntrack forgets it",
         )
-        found.note(
+        findings.note(
             "idle connections are picked up as new ones (net.netfilter.nf_conntrack_tcp_loose=1, Linux's default): "
             "firewall rules that refuse new connections without a SYN must not see them"
         )
     frame = plan.frame
-    found.change(
+    findings.change(
         f"bytes sent are those of IP packets as conntrack counts them, thresholds are x {frame.mtu}/{frame.payload} "
         f"and one packet ({frame.mtu} B)",
         "exact for full packets without TCP options and losses; timestamps demote 0.8 % sooner, what is sent again "
         "counts, and segmentation offload makes it up to 64 kB later (ip link set DEVICE gso_max_segs 1 avoids that)",
     )
-    found.change("control packets keep the best class", "packets up to 80 B (IPv6: 100 B) are taken for ACKs and SYN")
-    found.note("before connections begin: sysctl net.netfilter.nf_conntrack_acct=1 (export sysctl)")
+    findings.change(
+        "control packets keep the best class", "packets up to 80 B (IPv6: 100 B) are taken for ACKs and SYN"
+    )
+    findings.note("before connections begin: sysctl net.netfilter.nf_conntrack_acct=1 (export sysctl)")
 
 
 def _ranges(plan: ExportPlan, ladder: Ladder, verdict: str, first: int = 0) -> str:

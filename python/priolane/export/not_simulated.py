@@ -102,12 +102,12 @@ class NotSimulated:
                 yield f"{table} {_listed(unread)}: {reason}"
 
     def _fields(self) -> Iterator[str]:
-        found: dict[tuple[str, str], list[str]] = {}
+        listed: dict[tuple[str, str], list[str]] = {}
         for (table, key), used in self.used.items():
             for name in self.config[table][key]:
                 if name not in used:
-                    found.setdefault((table, _kind(name)), []).append(key)
-        for (table, name), keys in sorted(found.items()):
+                    listed.setdefault((table, _kind(name)), []).append(key)
+        for (table, name), keys in sorted(listed.items()):
             yield f"{table} {_listed(keys)}: {name}: {_reason(table, name)}"
 
     def _port_fields(self) -> Iterator[str]:

@@ -20,34 +20,34 @@ _KILO = 1_000
 _MOST_EXPONENT = 15
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """nxos.cfg for each kind of switch."""
-    if switching.is_refused(plan, found, "NX-OS"):
+    if switching.is_refused(plan, findings, "NX-OS"):
         return {}
-    switching.refuse_queues(plan, found)
-    switching.refuse_marking_per_port(plan, found, "NX-OS")
-    if found.refusals:
+    switching.refuse_queues(plan, findings)
+    switching.refuse_marking_per_port(plan, findings, "NX-OS")
+    if findings.refusals:
         return {}
-    switching.note_queues(plan, found)
-    switching.note_hosts(found)
-    found.do("load", "checkpoint before-priolane")
-    found.do("load", "configure session priolane, the lines of nxos.cfg, verify, commit")
-    found.do("verify", "show policy-map interface, show queuing interface")
-    found.do("roll back", "rollback running-config checkpoint before-priolane")
-    return render_by_role(plan, _NAMES, found, lambda switch: ("nxos.cfg", _text(plan, switch, found)))
+    switching.note_queues(plan, findings)
+    switching.note_hosts(findings)
+    findings.do("load", "checkpoint before-priolane")
+    findings.do("load", "configure session priolane, the lines of nxos.cfg, verify, commit")
+    findings.do("verify", "show policy-map interface, show queuing interface")
+    findings.do("roll back", "rollback running-config checkpoint before-priolane")
+    return render_by_role(plan, _NAMES, findings, lambda switch: ("nxos.cfg", _text(plan, switch, findings)))
 
 
-def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
+def _text(plan: ExportPlan, switch: Switch, findings: Findings) -> str:
     groups = _groups(plan)
-    marks = {bps: _kilobytes(bytes_, found) for bps, bytes_ in switching.thresholds(plan, switch, found).items()}
+    marks = {bps: _kilobytes(bytes_, findings) for bps, bytes_ in switching.thresholds(plan, switch, findings).items()}
     if marks:
-        switching.change_drops(found)
+        switching.change_drops(findings)
     if plan.buffer.sharing == "dynamic":
-        found.omit(f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: NX-OS keeps its own")
+        findings.omit(f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: NX-OS keeps its own")
     else:
-        switching.omit_port_room(plan, found, "NX-OS")
+        switching.omit_port_room(plan, findings, "NX-OS")
     if plan.pause is not None:
-        found.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
+        findings.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
     content = {
         "plan": plan,
         "covers": kind_line(switch),
@@ -55,13 +55,13 @@ def _text(plan: ExportPlan, switch: Switch, found: Findings) -> str:
         "unused": [number for number in range(7, 0, -1) if number not in {*groups, *_routing_group(plan)}],
         "routing": plan.routing == "own",
         "routing_dscp": f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}",
-        "share": switching.remaining_shares(plan, found, "NX-OS"),
+        "share": switching.remaining_shares(plan, findings, "NX-OS"),
         "marks": marks,
-        "weight": switching.average_exponent(plan, found, _MOST_EXPONENT),
+        "weight": switching.average_exponent(plan, findings, _MOST_EXPONENT),
         "rates": {bps: rate_text(bps) for bps in switch.rates},
         "ports": ports.by_name(switch, _NAMES),
     }
-    return render("nxos.j2", content | {"findings": found.lines()})
+    return render("nxos.j2", content | {"findings": findings.lines()})
 
 
 class _Row:
@@ -99,9 +99,9 @@ def _groups(plan: ExportPlan) -> list[int]:
     return [0 if place == last else top - place for place in range(last + 1)]
 
 
-def _kilobytes(bytes_: int, found: Findings) -> int:
+def _kilobytes(bytes_: int, findings: Findings) -> int:
     kilobytes = math.ceil(bytes_ / _KILO)
     if kilobytes * _KILO != bytes_:
         off = kilobytes * _KILO / bytes_ - 1
-        found.change(f"ECN threshold {bytes_} B is {kilobytes} kbytes", f"off by {off * 100:+.2f} %")
+        findings.change(f"ECN threshold {bytes_} B is {kilobytes} kbytes", f"off by {off * 100:+.2f} %")
     return kilobytes

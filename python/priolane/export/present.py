@@ -75,15 +75,15 @@ class Present:
 
     def table(self, name: str) -> Table:
         """A table; empty if the configuration has none."""
-        found: Table = self.config.get(name, {})
-        return found
+        rows: Table = self.config.get(name, {})
+        return rows
 
     @cached_property
     def switch(self) -> Switch:
         """The switch with the ports of `PORT` to other devices."""
         rows = {name: row for name, row in self.table("PORT").items() if not name.startswith(_INSIDE)}
-        found = tuple(Port(int(row["speed"]) * 10**6, name) for name, row in rows.items())
-        return Switch("switch", ("switch",), found)
+        ports = tuple(Port(int(row["speed"]) * 10**6, name) for name, row in rows.items())
+        return Switch("switch", ("switch",), ports)
 
     def maps(self, port: str) -> Maps:
         """The maps of a port; the switch's own map of DSCPs (`global`) where the port has none."""
@@ -113,18 +113,18 @@ class Present:
 
     def scheduler_of(self, port: str, queue: int) -> Row:
         """The scheduler of a queue; one by weight where none is stated, as orchagent's is."""
-        found = self.row_of("QUEUE", port, queue)
-        name = found[1].get("scheduler") if found else None
+        queue_row = self.row_of("QUEUE", port, queue)
+        name = queue_row[1].get("scheduler") if queue_row else None
         return self.table("SCHEDULER")[name] if name else {"type": "DWRR", "weight": "1"}
 
     def classes_of_others(self, port: str, own: tuple[int, ...]) -> dict[str, str]:
         """The traffic classes in use at a port, each with what leads to it; the code points `own` are not counted."""
         maps = self.maps(port)
-        found: dict[str, list[int]] = {}
+        points_of: dict[str, list[int]] = {}
         for dscp in range(64):
             if dscp not in own:
-                found.setdefault(maps.class_of(dscp), []).append(dscp)
-        says = {name: f"DSCP {_ranges(points)}" for name, points in found.items()}
+                points_of.setdefault(maps.class_of(dscp), []).append(dscp)
+        says = {name: f"DSCP {_ranges(points)}" for name, points in points_of.items()}
         row = self.table("PORT_QOS_MAP").get(port, {})
         for field, table in _OTHER_MAPS.items():
             if field in row:
@@ -136,16 +136,16 @@ class Present:
     def queues_of_others(self, port: str, own: tuple[int, ...]) -> dict[int, str]:
         """The queues of a port that other traffic has, each with what leads to it; that of control packets included."""
         maps = self.maps(port)
-        found: dict[int, str] = {}
+        users: dict[int, str] = {}
         for name, says in self.classes_of_others(port, own).items():
             queue = maps.queue_of(name)
-            found[queue] = f"{found[queue]}, {says}" if queue in found else says
+            users[queue] = f"{users[queue]}, {says}" if queue in users else says
         row = self.table("PORT_QOS_MAP").get(port, {})
         paused = self.table("MAP_PFC_PRIORITY_TO_QUEUE").get(row.get("pfc_to_queue_map", ""), {})
         for priority in filter(None, row.get("pfc_enable", "").split(",")):
-            found.setdefault(int(paused.get(priority, priority)), f"lossless priority {priority}")
-        found.setdefault(ROUTING_LEVEL, "control packets")
-        return found
+            users.setdefault(int(paused.get(priority, priority)), f"lossless priority {priority}")
+        users.setdefault(ROUTING_LEVEL, "control packets")
+        return users
 
 
 def read_present(path: Path) -> Present:

@@ -94,8 +94,8 @@ def limit(text: str) -> Limit | None:
 
 def by_rate(table: Mapping[str, str]) -> dict[int, Limit]:
     """Limits by link rate in bits per second, the slowest first."""
-    found = {rate(key): limit(text) for key, text in table.items()}
-    return {key: value for key, value in sorted(found.items()) if value is not None}
+    limits = {rate(key): limit(text) for key, text in table.items()}
+    return {key: value for key, value in sorted(limits.items()) if value is not None}
 
 
 def fraction(value: str | float) -> Fraction:

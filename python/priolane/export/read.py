@@ -138,9 +138,9 @@ def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
         own = transport["unscheduled_classes"] + transport["scheduled_classes"]
     own = max(own, transport.get("priorities", 1))
     demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
-    given = _given(merged, assign) | set(range(of["admit"].get("levels", 1)))
-    asked = {first + level for first in given for level in range(demoted)}
-    return asked | set(range(own)) | {transport.get("control_class", 0), transport.get("cnp_class", 0)}
+    assigned = _given(merged, assign) | set(range(of["admit"].get("levels", 1)))
+    reached = {first + level for first in assigned for level in range(demoted)}
+    return reached | set(range(own)) | {transport.get("control_class", 0), transport.get("cnp_class", 0)}
 
 
 def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> set[int]:

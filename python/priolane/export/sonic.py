@@ -18,38 +18,38 @@ _NAMES = "Ethernet{0}"
 _Config = dict[str, dict[str, dict[str, str]]]
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:
     """config_db.json for each kind of switch, or what a present configuration takes."""
-    if switching.is_refused(plan, found, "SONiC"):
+    if switching.is_refused(plan, findings, "SONiC"):
         return {}
-    switching.refuse_marking_per_port(plan, found, "SONiC")
+    switching.refuse_marking_per_port(plan, findings, "SONiC")
     if deployment.present is not None:
-        return {} if found.refusals else sonic_into.export(plan, deployment, deployment.present, found)
-    switching.refuse_queues(plan, found)
-    _refuse_pause(plan, deployment, found)
-    if found.refusals:
+        return {} if findings.refusals else sonic_into.export(plan, deployment, deployment.present, findings)
+    switching.refuse_queues(plan, findings)
+    _refuse_pause(plan, deployment, findings)
+    if findings.refusals:
         return {}
-    switching.note_queues(plan, found)
-    switching.note_hosts(found)
-    found.do("load", "sudo config checkpoint before-priolane")
-    found.do("load", "sudo config load config_db.json, which merges; config qos reload would undo it")
-    found.do("verify", "show runningconfiguration all")
-    found.do("verify", sonic_effects.counters([(queue.label, queue.level) for queue in plan.scheme_queues]))
-    found.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
-    found.do("roll back", "sudo config rollback before-priolane")
+    switching.note_queues(plan, findings)
+    switching.note_hosts(findings)
+    findings.do("load", "sudo config checkpoint before-priolane")
+    findings.do("load", "sudo config load config_db.json, which merges; config qos reload would undo it")
+    findings.do("verify", "show runningconfiguration all")
+    findings.do("verify", sonic_effects.counters([(queue.label, queue.level) for queue in plan.scheme_queues]))
+    findings.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
+    findings.do("roll back", "sudo config rollback before-priolane")
     return render_by_role(
         plan,
         _NAMES,
-        found,
-        lambda switch: ("config_db.json", ascii_json(_config(plan, switch, deployment, found))),
+        findings,
+        lambda switch: ("config_db.json", ascii_json(_config(plan, switch, deployment, findings))),
     )
 
 
-def _refuse_pause(plan: ExportPlan, deployment: Deployment, found: Findings) -> None:
+def _refuse_pause(plan: ExportPlan, deployment: Deployment, findings: Findings) -> None:
     if plan.pause is None:
         return
     if deployment.headroom is None:
-        found.refuse(
+        findings.refuse(
             "PFC headroom is by platform, speed and cable: give the platform's file as --headroom "
             "pg_profile_lookup.ini, and --cable such as 40m"
         )
@@ -57,13 +57,13 @@ def _refuse_pause(plan: ExportPlan, deployment: Deployment, found: Findings) -> 
     rates = {bps for switch in plan.switches for bps in switch.rates}
     for bps in sorted(rates):
         if bps // 10**6 not in deployment.headroom:
-            found.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {deployment.cable}")
+            findings.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {deployment.cable}")
 
 
-def _config(plan: ExportPlan, switch: Switch, deployment: Deployment, found: Findings) -> _Config:
+def _config(plan: ExportPlan, switch: Switch, deployment: Deployment, findings: Findings) -> _Config:
     named = ports.by_name(switch, _NAMES)
-    config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
-    marks = sonic_rows.marks(plan, switch, found)
+    config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, findings), "QUEUE": {}, "PORT_QOS_MAP": {}}
+    marks = sonic_rows.marks(plan, switch, findings)
     if marks:
         config["WRED_PROFILE"] = {_wred_name(marks[bps]): marks[bps].row for bps in switch.rates}
     for name, bps in named:
@@ -75,10 +75,10 @@ def _config(plan: ExportPlan, switch: Switch, deployment: Deployment, found: Fin
             config["QUEUE"][f"{name}|{queue.level}"] = row
         if plan.routing == "own":
             config["QUEUE"][f"{name}|{ROUTING_LEVEL}"] = {"scheduler": _scheduler_name(ROUTING_LEVEL)}
-    _add_buffer(config, plan, (switch, named), (deployment, found))
+    _add_buffer(config, plan, (switch, named), (deployment, findings))
     device = Device({name for name, _ in named}, deployment.memory, _stated(deployment))
     for fault in check(config, device):
-        found.refuse(f"{switch.role}: {fault}")
+        findings.refuse(f"{switch.role}: {fault}")
     return config
 
 
@@ -113,8 +113,8 @@ def _scheduler_name(level: int) -> str:
     return f"priolane.q{level}"
 
 
-def _schedulers(plan: ExportPlan, found: Findings) -> dict[str, dict[str, str]]:
-    weights = sonic_rows.weights(plan, found)
+def _schedulers(plan: ExportPlan, findings: Findings) -> dict[str, dict[str, str]]:
+    weights = sonic_rows.weights(plan, findings)
     rows = {
         _scheduler_name(queue.level): (
             {"type": "DWRR", "weight": str(weights[queue.level])} if queue.level in weights else {"type": "STRICT"}
@@ -134,19 +134,19 @@ def _add_buffer(
     config: _Config, plan: ExportPlan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Deployment, Findings]
 ) -> None:
     """Pools and profiles of a dynamic buffer; any other stays as the switch has it."""
-    (switch, named), (deployment, found) = of, by
+    (switch, named), (deployment, findings) = of, by
     buffer = plan.buffer
     if buffer.sharing != "dynamic":
-        switching.omit_port_room(plan, found, "SONiC")
+        switching.omit_port_room(plan, findings, "SONiC")
         return
-    exponent = switching.power_of_two(buffer.alpha, found, "alpha")
+    exponent = switching.power_of_two(buffer.alpha, findings, "alpha")
     memory = buffer.memory
     if deployment.memory is None:
-        found.note(f"BUFFER_POOL has the experiment's {memory} B: give --memory to compare it with the switch's")
+        findings.note(f"BUFFER_POOL has the experiment's {memory} B: give --memory to compare it with the switch's")
     lossless = [queue.level for queue in plan.queues if queue.lossless]
-    reserved = _add_headroom(config, plan, named, (deployment, found)) if lossless else 0
+    reserved = _add_headroom(config, plan, named, (deployment, findings)) if lossless else 0
     if reserved >= memory:
-        found.refuse(f"{switch.role}: headroom takes {reserved} B, the buffer has {memory} B")
+        findings.refuse(f"{switch.role}: headroom takes {reserved} B, the buffer has {memory} B")
         return
     pools = config.setdefault("BUFFER_POOL", {})
     profiles = config.setdefault("BUFFER_PROFILE", {})
@@ -177,14 +177,14 @@ def _add_headroom(
     config: _Config, plan: ExportPlan, named: list[tuple[str, int]], by: tuple[Deployment, Findings]
 ) -> int:
     """Profiles and priority groups of lossless classes; returns the bytes of headroom of all ports."""
-    deployment, found = by
+    deployment, findings = by
     assert plan.pause is not None
     assert deployment.headroom is not None
     xoff = plan.pause.xoff
     limit = (
         {"static_th": str(xoff)}
         if isinstance(xoff, int)
-        else {"dynamic_th": str(switching.power_of_two(xoff, found, "xoff"))}
+        else {"dynamic_th": str(switching.power_of_two(xoff, findings, "xoff"))}
     )
     profiles, groups = config.setdefault("BUFFER_PROFILE", {}), config.setdefault("BUFFER_PG", {})
     reserved = 0
@@ -196,14 +196,14 @@ def _add_headroom(
             if queue.lossless:
                 groups[f"{name}|{queue.level}"] = {"profile": profile}
                 reserved += row.xoff
-    found.change(
+    findings.change(
         f"a class is resumed {plan.pause.resume} B below xoff",
         "SONiC resumes by xon and xon_offset of the platform's file",
     )
     if plan.pause.watchdog is None:
-        found.note("no PFC watchdog is set (PFC_WD): a cycle of pauses would last")
+        findings.note("no PFC watchdog is set (PFC_WD): a cycle of pauses would last")
     else:
-        config["PFC_WD"] = sonic_rows.watchdog(plan.pause.watchdog, [name for name, _ in named], found)
+        config["PFC_WD"] = sonic_rows.watchdog(plan.pause.watchdog, [name for name, _ in named], findings)
     return reserved
 
 

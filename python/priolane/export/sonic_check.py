@@ -205,15 +205,15 @@ class Device:
 
 def check(config: Mapping[str, Any], device: Device) -> list[str]:
     """Everything that is wrong, a line each; empty if nothing is."""
-    found = [f"{table}: no such table is known here" for table in config if table not in TABLES]
+    mistakes = [f"{table}: no such table is known here" for table in config if table not in TABLES]
     for name, rows in config.items():
         table = TABLES.get(name)
         for key, row in rows.items():
             if isinstance(table, NumberMap):
-                found += _mapped(f"{name}|{key}", row, table)
+                mistakes += _mapped(f"{name}|{key}", row, table)
             elif table is not None:
-                found += _row(f"{name}|{key}", key, row, (table, device, config))
-    return found if found else [line for rule in _RULES for line in rule(config, device)]
+                mistakes += _row(f"{name}|{key}", key, row, (table, device, config))
+    return mistakes if mistakes else [line for rule in _RULES for line in rule(config, device)]
 
 
 def _mapped(where: str, row: Mapping[str, str], table: NumberMap) -> Iterator[str]:

@@ -24,7 +24,7 @@ def _waits(present: Present, port: str, number: int, strict: int) -> bool:
     return present.scheduler_of(port, number).get("type") != "STRICT" or number < strict
 
 
-def refuse_starving(of: Placement, found: Findings) -> None:
+def refuse_starving(of: Placement, findings: Findings) -> None:
     """Refuses strict queues above routing protocols, and a last queue that a strict one of DSCP 0 would starve."""
     plan, present = of.plan, of.present
     for port in present.switch.ports:
@@ -32,7 +32,7 @@ def refuse_starving(of: Placement, found: Findings) -> None:
         maps = present.maps(name)
         routing, rest = routing_queue(maps), maps.queue_of(maps.class_of(0))
         if plan.scheduler == "strict" and present.scheduler_of(name, rest).get("type") == "STRICT":
-            found.refuse(
+            findings.refuse(
                 f"DSCP 0 is in queue {rest}, which is strict: the last class of the scheme would starve it, or starve "
                 "below it. Give that queue a scheduler with a weight (DWRR) first"
             )
@@ -41,18 +41,18 @@ def refuse_starving(of: Placement, found: Findings) -> None:
         if not any(_waits(present, name, routing, place.number) for place in of.strict):
             continue
         if plan.routing == "own":
-            found.refuse(
+            findings.refuse(
                 f"routing protocols (DSCP {BGP}) are in queue {routing}, which is served by weight: the scheme's "
                 "strict queues would go first. Give that queue a STRICT scheduler first, or --routing best if they "
                 "may wait"
             )
         else:
-            found.change(
+            findings.change(
                 f"routing protocols (DSCP {BGP}) stay in queue {routing}", "they wait for the scheme's strict queues"
             )
 
 
-def say_what_others_lose(of: Placement, found: Findings) -> None:
+def say_what_others_lose(of: Placement, findings: Findings) -> None:
     """Lists the queues of others that a strict queue of the scheme goes before, and shares by weight that shrink."""
     for port in of.present.switch.ports:
         name = port.name or ""
@@ -61,20 +61,20 @@ def say_what_others_lose(of: Placement, found: Findings) -> None:
             behind = [number for number in sorted(others) if _waits(of.present, name, number, place.number)]
             if behind:
                 listed = ", ".join(f"{number} ({others[number]})" for number in behind)
-                found.change(
+                findings.change(
                     f"{place.queue.label} is strict in queue {place.number}",
                     f"it goes before all that queues {listed} hold: while it fills the line, they get nothing",
                 )
-        _say_shares(of, name, others, found)
+        _say_shares(of, name, others, findings)
 
 
-def _say_shares(of: Placement, name: str, others: Mapping[int, str], found: Findings) -> None:
+def _say_shares(of: Placement, name: str, others: Mapping[int, str], findings: Findings) -> None:
     """Lists the queues of others at a port whose part by weight shrinks as queues of the scheme share with them."""
     present, plan = of.present, of.plan
     served = {number: present.scheduler_of(name, number) for number in others}
     weights = {number: int(row.get("weight", "1")) for number, row in served.items() if row.get("type") != "STRICT"}
     rest = present.maps(name).queue_of(present.maps(name).class_of(0))
-    scale = sonic_rows.weights(plan, found)
+    scale = sonic_rows.weights(plan, findings)
     added = sum(scale[place.queue.level] for place in of.places if place.queue.weight is not None)
     if plan.scheduler == "strict":
         added += weights.get(rest, 1)
@@ -82,52 +82,54 @@ def _say_shares(of: Placement, name: str, others: Mapping[int, str], found: Find
     for number in sorted(weights):
         if number != rest and added:
             was, is_now = (short(100 * weights[number] / total) for total in (before, after))
-            found.change(
+            findings.change(
                 f"queue {number} ({others[number]}) keeps its weight",
                 f"its part of what strict queues leave falls from {was} % to {is_now} %, if all queues are busy",
             )
 
 
-def note(of: Placement, deployment: Deployment, found: Findings) -> None:
+def note(of: Placement, deployment: Deployment, findings: Findings) -> None:
     """Says what is set, and what is kept, and what to do."""
     for place in of.places:
-        found.note(
+        findings.note(
             f"sets: {place.queue.label} is DSCP {place.queue.dscp}, traffic class {place.traffic_class}, queue "
             f"{place.number}, in place of those of DSCP 0"
         )
     if of.free:
-        found.note(f"sets: DSCP {', '.join(map(str, of.free))} go where DSCP 0 goes: their queues are the scheme's now")
-    _note_hosts(of, deployment, found)
+        findings.note(
+            f"sets: DSCP {', '.join(map(str, of.free))} go where DSCP 0 goes: their queues are the scheme's now"
+        )
+    _note_hosts(of, deployment, findings)
     used: dict[int, str] = {}
     for port in of.present.switch.ports:
         used |= of.others(port.name or "")
     kept = "; ".join(f"{number}: {used[number]}" for number in sorted(used))
-    found.note(f"keeps: queues of others with their DSCPs, maps, profiles and schedulers ({kept})")
+    findings.note(f"keeps: queues of others with their DSCPs, maps, profiles and schedulers ({kept})")
     names = {table: ", ".join(sorted(of.present.table(table))) for table in _KEPT}
     for table, rows in names.items():
         if rows:
-            found.note(f"keeps: {table} {rows}")
-    _list_steps(of, found)
+            findings.note(f"keeps: {table} {rows}")
+    _list_steps(of, findings)
 
 
-def _note_hosts(of: Placement, deployment: Deployment, found: Findings) -> None:
+def _note_hosts(of: Placement, deployment: Deployment, findings: Findings) -> None:
     """Says which export makes hosts mark the code points, those beside the switch's own."""
     host = of.plan.host
     is_marked = len(of.own) > 1 and not host.sets_classes
     words = ["priolane", "export", "nft" if is_marked else "hosts", *(deployment.scheme or ("FILE.toml",))]
     words += _IDLE if is_marked and host.demotion is not None else ()
     words += ["--dscp", ",".join(map(str, of.own))]
-    found.note(f"hosts have to mark these code points, the last one too: {command_line(*words)}")
+    findings.note(f"hosts have to mark these code points, the last one too: {command_line(*words)}")
 
 
-def _list_steps(of: Placement, found: Findings) -> None:
-    found.do("load", "sudo config checkpoint before-priolane")
-    found.do("load", f"sudo config apply-patch --dry-run {PATCH}")
-    found.do("load", f"sudo config apply-patch {PATCH}")
-    found.do("verify", "show runningconfiguration all")
-    found.do("verify", counters([(place.queue.label, place.number) for place in of.places]))
-    found.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
-    found.do("roll back", f"sudo config apply-patch {ROLLBACK}, or sudo config rollback before-priolane")
+def _list_steps(of: Placement, findings: Findings) -> None:
+    findings.do("load", "sudo config checkpoint before-priolane")
+    findings.do("load", f"sudo config apply-patch --dry-run {PATCH}")
+    findings.do("load", f"sudo config apply-patch {PATCH}")
+    findings.do("verify", "show runningconfiguration all")
+    findings.do("verify", counters([(place.queue.label, place.number) for place in of.places]))
+    findings.do("verify", "sudo config save -y, when all is as it should be: until then a reboot goes back")
+    findings.do("roll back", f"sudo config apply-patch {ROLLBACK}, or sudo config rollback before-priolane")
 
 
 def counters(queues: list[tuple[str, int]]) -> str:

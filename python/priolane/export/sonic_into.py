@@ -29,31 +29,31 @@ _MAP_TABLES = {
 _STRICT = {"type": "STRICT"}
 
 
-def export(plan: ExportPlan, deployment: Deployment, present: Present, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, present: Present, findings: Findings) -> Mapping[str, str]:
     """patch.json and rollback.json."""
     if plan.pause is not None:
-        found.refuse("lossless classes (PFC) need pools and headroom, which are the switch's own: not with --into")
+        findings.refuse("lossless classes (PFC) need pools and headroom, which are the switch's own: not with --into")
     of = Placement(plan, present, deployment.free)
     if own := sorted({*of.own} & {*of.free}):
-        found.refuse(f"--free: DSCP {', '.join(map(str, own))} leads to a queue of the scheme; leave it out")
-    sonic_places.refuse_code_points(of, found)
-    of = replace(of, places=sonic_places.find_places(of, found))
-    if found.refusals:
+        findings.refuse(f"--free: DSCP {', '.join(map(str, own))} leads to a queue of the scheme; leave it out")
+    sonic_places.refuse_code_points(of, findings)
+    of = replace(of, places=sonic_places.find_places(of, findings))
+    if findings.refusals:
         return {}
-    sonic_effects.refuse_starving(of, found)
-    if found.refusals:
+    sonic_effects.refuse_starving(of, findings)
+    if findings.refusals:
         return {}
-    config = _Merged(of, found).merge()
+    config = _Merged(of, findings).merge()
     ports = {port.name or "" for port in present.switch.ports}
     before = check(_tables(present.config), Device(ports))
     for fault in check(_tables(config), Device(ports)):
         if fault not in before:
-            found.refuse(f"the result would not be right: {fault}")
-    sonic_effects.say_what_others_lose(of, found)
-    sonic_effects.note(of, deployment, found)
+            findings.refuse(f"the result would not be right: {fault}")
+    sonic_effects.say_what_others_lose(of, findings)
+    sonic_effects.note(of, deployment, findings)
     patch = json_patch.difference(present.config, config)
     files = {PATCH: ascii_json(patch), ROLLBACK: ascii_json(json_patch.difference(config, present.config))}
-    found.coverage.add(present.switch, sorted(ports), " ".join(_names(patch)))
+    findings.coverage.add(present.switch, sorted(ports), " ".join(_names(patch)))
     return files
 
 
@@ -74,22 +74,23 @@ def _tables(config: Mapping[str, Any]) -> dict[str, Any]:
 class _Merged:
     """The present configuration with the scheme in it, while it is made."""
 
-    def __init__(self, of: Placement, found: Findings) -> None:
-        self.plan, self.present, self.places, self.free, self.found = of.plan, of.present, of.places, of.free, found
+    def __init__(self, of: Placement, findings: Findings) -> None:
+        self.plan, self.present, self.places, self.free = of.plan, of.present, of.places, of.free
+        self.findings = findings
         self.config: dict[str, Any] = copy.deepcopy(dict(of.present.config))
         self.copies: dict[tuple[str, str], str] = {}
 
     def merge(self) -> dict[str, Any]:
         """The whole configuration."""
-        marks = sonic_rows.marks(self.plan, self.present.switch, self.found)
-        _omit_buffer(self.plan, self.found)
+        marks = sonic_rows.marks(self.plan, self.present.switch, self.findings)
+        _omit_buffer(self.plan, self.findings)
         for port in self.present.switch.ports:
             name = port.name or ""
             maps = self.present.maps(name)
             self._set_maps(name, maps)
             if has_routing_added(self.present, name, maps):
                 self._set_queue("QUEUE", name, ROUTING_LEVEL, {"scheduler": self._scheduler(_STRICT)})
-                self.found.change(
+                self.findings.change(
                     f"ports without a map of DSCPs, such as {name}: 48 to 63 get queue {ROUTING_LEVEL}, strict",
                     "now all are in queue 0",
                 )
@@ -133,13 +134,13 @@ class _Merged:
         """The scheduler of a queue: by its weight, strict, or beside DSCP 0 with the weight of that."""
         queue = place.queue
         if queue.weight is not None:
-            return {"type": "DWRR", "weight": str(sonic_rows.weights(self.plan, self.found)[queue.level])}
+            return {"type": "DWRR", "weight": str(sonic_rows.weights(self.plan, self.findings)[queue.level])}
         if place is not self.places[-1]:
             return _STRICT
         rest = maps.queue_of(maps.class_of(0))
         served = self.present.scheduler_of(port, rest)
         weight = served.get("weight", "1")
-        self.found.change(
+        self.findings.change(
             f"{queue.label} shares with DSCP 0 (queue {rest}) by weight {weight} each",
             "simulated with all other traffic in the same queue",
         )
@@ -168,11 +169,11 @@ class _Merged:
         rows[f"{port}|{number}"] = dict(row)
 
 
-def _omit_buffer(plan: ExportPlan, found: Findings) -> None:
+def _omit_buffer(plan: ExportPlan, findings: Findings) -> None:
     if plan.buffer.sharing == "dynamic":
-        found.omit(
+        findings.omit(
             f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: pools and profiles of the switch "
             "stay, and the scheme's queues have the profile of DSCP 0's"
         )
     else:
-        switching.omit_port_room(plan, found, "SONiC")
+        switching.omit_port_room(plan, findings, "SONiC")

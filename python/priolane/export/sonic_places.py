@@ -67,7 +67,7 @@ def has_routing_added(present: Present, port: str, maps: Maps) -> bool:
     return not maps.are_set and present.row_of("QUEUE", port, ROUTING_LEVEL) is None
 
 
-def refuse_code_points(of: Placement, found: Findings) -> None:
+def refuse_code_points(of: Placement, findings: Findings) -> None:
     """Refuses code points that do not go where DSCP 0 goes: they are another's."""
     own, present = of.own, of.present
     taken: dict[int, str] = {}
@@ -84,10 +84,10 @@ def refuse_code_points(of: Placement, found: Findings) -> None:
     cure = ",".join(str(next(others, "?") if dscp in taken else dscp) for dscp in own)
     says = "; ".join("DSCP 0 is other traffic's" if dscp == 0 else f"DSCP {dscp}: {taken[dscp]}" for dscp in taken)
     advice = f"--dscp {cure}, here and for hosts" if "?" not in cure else "no code point is free"
-    found.refuse(f"code points are in use ({says}), where DSCP 0 is in another: {advice}")
+    findings.refuse(f"code points are in use ({says}), where DSCP 0 is in another: {advice}")
 
 
-def find_places(of: Placement, found: Findings) -> tuple[Place, ...]:
+def find_places(of: Placement, findings: Findings) -> tuple[Place, ...]:
     """The queues and traffic classes for the scheme, the best queue the highest of those that are free everywhere."""
     used: dict[int, str] = {}
     classes: set[str] = set()
@@ -102,7 +102,7 @@ def find_places(of: Placement, found: Findings) -> tuple[Place, ...]:
     if len(free) < len(queues):
         has = ", ".join(map(str, free)) or "none"
         below_routing = "" if below == QUEUES else " below that of routing protocols"
-        found.refuse(
+        findings.refuse(
             f"it takes {len(queues)} free queues{below_routing}, and {has} of {QUEUES} "
             f"{'is' if len(free) == 1 else 'are'}; in use: {', '.join(used[number] for number in sorted(used))}. "
             f"{_cure(of, len(queues) - len(free))}"
@@ -112,7 +112,7 @@ def find_places(of: Placement, found: Findings) -> tuple[Place, ...]:
     places: list[Place] = []
     for queue, number in zip(queues, sorted(free, reverse=True), strict=False):
         if not left:
-            found.refuse(f"it takes {len(queues)} traffic classes, and fewer of {_MOST_CLASSES} are free")
+            findings.refuse(f"it takes {len(queues)} traffic classes, and fewer of {_MOST_CLASSES} are free")
             return ()
         name = str(number) if str(number) in left else left[0]
         left.remove(name)

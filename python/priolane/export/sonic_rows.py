@@ -14,14 +14,14 @@ _TINY = 1e-9
 _PS_PER_MS = 10**9
 
 
-def weights(plan: ExportPlan, found: Findings) -> dict[int, int]:
+def weights(plan: ExportPlan, findings: Findings) -> dict[int, int]:
     """Weights of queues by level as they are, or as parts of 100 where one is above that; empty where all are
     strict."""
     queues: list[Queue] = [queue for queue in plan.queues if queue.weight is not None]
     stated = [queue.weight or 1 for queue in queues]
     fitting = stated
     if stated and max(stated) > _MOST_WEIGHT:
-        fitting = switching.percents(stated, found, "SONiC")
+        fitting = switching.percents(stated, findings, "SONiC")
     return {queue.level: weight for queue, weight in zip(queues, fitting, strict=True)}
 
 
@@ -52,20 +52,20 @@ class Wred:
         return row
 
 
-def marks(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, Wred]:
+def marks(plan: ExportPlan, switch: Switch, findings: Findings) -> dict[int, Wred]:
     """The marks of a switch's queues by link rate in bits per second; empty without marking."""
     marking = plan.marking
     if marking is None:
         return {}
-    switching.note_cells(plan, found)
-    switching.change_derived(plan, switch, found)
-    switching.change_drops(found)
+    switching.note_cells(plan, findings)
+    switching.change_derived(plan, switch, findings)
+    switching.change_drops(findings)
     if marking.average is not None:
-        found.change(
+        findings.change(
             f"marks by an average of the queue, ecn.average {marking.average:g}",
             "by the queue itself: ConfigDB has no weight, and orchagent sets SAI_WRED_ATTR_WEIGHT to 0",
         )
-    percent = _percent(marking.most, found) if marking.full else _CERTAIN
+    percent = _percent(marking.most, findings) if marking.full else _CERTAIN
     return {
         bps: Wred(
             marking.threshold(bps).limit.stored(plan.frame),
@@ -76,19 +76,19 @@ def marks(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, Wred]:
     }
 
 
-def _percent(most: float, found: Findings) -> int:
+def _percent(most: float, findings: Findings) -> int:
     """The probability of a mark in whole per cent, at least 1; what it is off is listed."""
     percent = max(1, round(100 * most))
     if abs(100 * most - percent) > _TINY:
-        found.change(f"ecn.p_max {most:g} is {percent} %", "SONiC has whole per cent")
+        findings.change(f"ecn.p_max {most:g} is {percent} %", "SONiC has whole per cent")
     return percent
 
 
-def watchdog(dog: Watchdog, ports: Iterable[str], found: Findings) -> dict[str, dict[str, str]]:
+def watchdog(dog: Watchdog, ports: Iterable[str], findings: Findings) -> dict[str, dict[str, str]]:
     """The rows of PFC_WD for ports, in whole milliseconds; a time that is no whole number of them is refused."""
     for name, time in (("after", dog.after), ("restore", dog.restore)):
         if time % _PS_PER_MS:
-            found.refuse(f"pfc.watchdog.{name} is {time_text(time)}: PFC_WD has whole milliseconds")
+            findings.refuse(f"pfc.watchdog.{name} is {time_text(time)}: PFC_WD has whole milliseconds")
     row = {
         "action": dog.action,
         "detection_time": str(dog.after // _PS_PER_MS),

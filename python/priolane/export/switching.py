@@ -14,27 +14,27 @@ _CELLS = (
 )
 
 
-def is_refused(plan: ExportPlan, found: Findings, target: str) -> bool:
+def is_refused(plan: ExportPlan, findings: Findings, target: str) -> bool:
     """Refuses what no switch port has, and lists keys that are not known; whether there is no use in going on."""
     for what in plan.lacks:
-        found.refuse(f"{target} has no {what}")
-    refuse_unbounded(plan, found)
+        findings.refuse(f"{target} has no {what}")
+    refuse_unbounded(plan, findings)
     if plan.buffer.sharing == "push_out":
-        found.refuse(f'{target} has no push-out buffer; simulate with buffer = {{ shared = "..." }} and export that')
+        findings.refuse(f'{target} has no push-out buffer; simulate with buffer = {{ shared = "..." }} and export that')
     if plan.pause is not None and not plan.pause.charged:
-        found.refuse('its headroom is free: idealised, no switch has it; simulate with pfc.headroom = "charged"')
+        findings.refuse('its headroom is free: idealised, no switch has it; simulate with pfc.headroom = "charged"')
     for key in plan.unread:
-        found.omit(f"{key}: not known to export")
-    return bool(found.refusals)
+        findings.omit(f"{key}: not known to export")
+    return bool(findings.refusals)
 
 
-def refuse_unbounded(plan: ExportPlan, found: Findings) -> None:
+def refuse_unbounded(plan: ExportPlan, findings: Findings) -> None:
     """Refuses buffers without a limit."""
     if plan.buffer.sharing == "unbounded":
-        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+        findings.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
 
 
-def refuse_queues(plan: ExportPlan, found: Findings, most: int = QUEUES) -> None:
+def refuse_queues(plan: ExportPlan, findings: Findings, most: int = QUEUES) -> None:
     """Refuses more queues than a port has."""
     if plan.queue_count <= most:
         return
@@ -42,67 +42,67 @@ def refuse_queues(plan: ExportPlan, found: Findings, most: int = QUEUES) -> None
     cures = ["fewer queues"]
     if plan.routing == "own" and len(plan.queues) <= most:
         cures.append("or --routing best, which puts DSCP 48 to 63 into the best queue")
-    found.refuse(f"{len(plan.queues)} queues{own} need {plan.queue_count}, a port has {most}: {', '.join(cures)}")
+    findings.refuse(f"{len(plan.queues)} queues{own} need {plan.queue_count}, a port has {most}: {', '.join(cures)}")
 
 
-def refuse_marking_per_port(plan: ExportPlan, found: Findings, target: str) -> None:
+def refuse_marking_per_port(plan: ExportPlan, findings: Findings, target: str) -> None:
     """Refuses thresholds that count all queues of a port, where there are several."""
     if plan.marking is not None and not plan.marking.per_queue and len(plan.scheme_queues) > 1:
         key = f"scheme.{plan.scheme}.port.ecn.per"
-        found.refuse(
+        findings.refuse(
             f"it marks by the backlog of the whole port, {target} by that of a queue: "
             f"simulate with --set '{key}=\"queue\"' and export that with the same --set"
         )
 
 
-def note_queues(plan: ExportPlan, found: Findings) -> None:
+def note_queues(plan: ExportPlan, findings: Findings) -> None:
     """Says what queues it takes and where other traffic goes."""
     queues = "1 queue" if len(plan.queues) == 1 else f"{len(plan.queues)} queues"
     if plan.routing == "own":
-        found.note(f"{queues} and one more: DSCP 48 to 63 (routing protocols) keep a strict queue above them all")
+        findings.note(f"{queues} and one more: DSCP 48 to 63 (routing protocols) keep a strict queue above them all")
     else:
-        found.change(
+        findings.change(
             "routing protocols (DSCP 48 to 63) share the best queue",
             "they wait behind its packets; simulated without them",
         )
-    found.note(f"every other DSCP goes to the last queue ({plan.queues[-1].label})")
+    findings.note(f"every other DSCP goes to the last queue ({plan.queues[-1].label})")
     if plan.scheduler == "weighted":
-        found.note(
+        findings.note(
             "weighted fair queueing is served in rounds (DWRR): the shares are the same, not the order in a round"
         )
 
 
-def note_hosts(found: Findings) -> None:
+def note_hosts(findings: Findings) -> None:
     """Says where the other half is."""
-    found.note("hosts are not in here: export nft, sysctl, tc and hosts")
+    findings.note("hosts are not in here: export nft, sysctl, tc and hosts")
 
 
-def thresholds(plan: ExportPlan, switch: Switch, found: Findings) -> dict[int, int]:
+def thresholds(plan: ExportPlan, switch: Switch, findings: Findings) -> dict[int, int]:
     """Marking thresholds of a switch in bytes that it counts, by rate; empty without marking."""
     if plan.marking is None:
         return {}
-    note_cells(plan, found)
-    change_proportions(plan, switch, found)
+    note_cells(plan, findings)
+    change_proportions(plan, switch, findings)
     return {bps: plan.marking.threshold(bps).limit.stored(plan.frame) for bps in switch.rates}
 
 
-def note_cells(plan: ExportPlan, found: Findings) -> None:
+def note_cells(plan: ExportPlan, findings: Findings) -> None:
     """Says that chips count cells where thresholds are bytes."""
-    found.note(_CELLS.format(stored=plan.frame.stored))
+    findings.note(_CELLS.format(stored=plan.frame.stored))
 
 
-def change_proportions(plan: ExportPlan, switch: Switch, found: Findings) -> None:
+def change_proportions(plan: ExportPlan, switch: Switch, findings: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none, and a probability that the target lacks."""
     if plan.marking is None:
         return
     if plan.marking.full:
-        found.change(
+        findings.change(
             f"marks with a probability that grows to {plan.marking.most} at ecn.full", "certain marks above ecn.at"
         )
-    change_derived(plan, switch, found)
+    change_derived(plan, switch, findings)
 
 
-def change_derived(plan: ExportPlan, switch: Switch, found: Findings) -> None:
+def change_derived(plan: ExportPlan, switch: Switch, findings: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none."""
     if plan.marking is None:
         return
@@ -110,12 +110,12 @@ def change_derived(plan: ExportPlan, switch: Switch, found: Findings) -> None:
         threshold = plan.marking.threshold(bps)
         if threshold.proportion_to is not None:
             stated = f"{plan.marking.at[threshold.proportion_to]} at {rate_text(threshold.proportion_to)}"
-            found.change(
+            findings.change(
                 f"ECN threshold at {rate_text(bps)}", f"{threshold.limit}, in proportion to {stated}, not simulated"
             )
 
 
-def average_exponent(plan: ExportPlan, found: Findings, most: int) -> int:
+def average_exponent(plan: ExportPlan, findings: Findings, most: int) -> int:
     """The n of the weight 2^-n in the average that packets are marked by, at most `most`; 0 without an average.
 
     Another weight than the scheme's is listed.
@@ -123,66 +123,66 @@ def average_exponent(plan: ExportPlan, found: Findings, most: int) -> int:
     average = plan.marking.average if plan.marking is not None else None
     if average is None:
         return 0
-    exponent = -power_of_two(Fraction(str(average)), found, "ecn.average")
+    exponent = -power_of_two(Fraction(str(average)), findings, "ecn.average")
     if exponent > most:
-        found.change(f"ecn.average {average:g}", f"2^-{most}, the least that there is")
+        findings.change(f"ecn.average {average:g}", f"2^-{most}, the least that there is")
     return min(exponent, most)
 
 
-def change_drops(found: Findings) -> None:
+def change_drops(findings: Findings) -> None:
     """Says what a marking threshold does to packets that cannot be marked, where it is one of WRED."""
-    found.change(
+    findings.change(
         "one threshold marks packets that can be marked and drops those that cannot",
         "above K it drops SYN, and what is sent again by hosts that do not call it capable; the simulator queues both",
     )
 
 
-def percents(weights: list[int], found: Findings, target: str) -> list[int]:
+def percents(weights: list[int], findings: Findings, target: str) -> list[int]:
     """Weights as whole parts of 100 that add up to 100, each at least 1; what the shares are off is listed."""
     total = sum(weights)
     shares = [max(1, round(Fraction(100 * weight, total))) for weight in weights]
     shares[shares.index(max(shares))] += 100 - sum(shares)
     off = max(abs(Fraction(share * total, 100 * weight) - 1) for share, weight in zip(shares, weights, strict=True))
     if off:
-        found.change(
+        findings.change(
             f"weights {':'.join(map(str, weights))} are {':'.join(map(str, shares))} per cent in {target}",
             f"a share is off by up to {float(off) * 100:.1f} %",
         )
     return shares
 
 
-def weighted_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:
+def weighted_shares(plan: ExportPlan, findings: Findings, target: str) -> dict[int, int]:
     """Parts of a hundred of weighted queues by level; empty where all queues are strict."""
     if plan.scheduler == "strict":
         return {}
     queues = plan.weighted_queues
-    shares = percents([queue.weight or 1 for queue in queues], found, target)
+    shares = percents([queue.weight or 1 for queue in queues], findings, target)
     return {queue.level: share for queue, share in zip(queues, shares, strict=True)}
 
 
-def remaining_shares(plan: ExportPlan, found: Findings, target: str) -> dict[int, int]:
+def remaining_shares(plan: ExportPlan, findings: Findings, target: str) -> dict[int, int]:
     """Parts of a hundred of what strict queues leave, by level."""
-    return weighted_shares(plan, found, target) or {plan.queues[-1].level: 100}
+    return weighted_shares(plan, findings, target) or {plan.queues[-1].level: 100}
 
 
-def alpha_exponent(plan: ExportPlan, found: Findings, target: str, setting: str, exponents: range) -> int | None:
+def alpha_exponent(plan: ExportPlan, findings: Findings, target: str, setting: str, exponents: range) -> int | None:
     """The exponent of alpha as a power of two, for a target that shares the memory of the switch.
 
     `None`, and listed, where the buffer is not dynamic or the target's `setting` has no such power.
     """
     if plan.buffer.sharing != "dynamic":
-        omit_port_room(plan, found, target)
+        omit_port_room(plan, findings, target)
         return None
-    found.omit(f"a buffer of {plan.buffer.memory} B: {target} shares the memory that the switch has")
-    exponent = power_of_two(plan.buffer.alpha, found, "alpha")
+    findings.omit(f"a buffer of {plan.buffer.memory} B: {target} shares the memory that the switch has")
+    exponent = power_of_two(plan.buffer.alpha, findings, "alpha")
     if exponent not in exponents:
         least, most = (Fraction(2) ** end for end in (exponents[0], exponents[-1]))
-        found.omit(f"alpha {plan.buffer.alpha}: {setting} has {least} to {most}")
+        findings.omit(f"alpha {plan.buffer.alpha}: {setting} has {least} to {most}")
         return None
     return exponent
 
 
-def omit_port_room(plan: ExportPlan, found: Findings, target: str) -> None:
+def omit_port_room(plan: ExportPlan, findings: Findings, target: str) -> None:
     """Lists room that is stated for a port or a queue, where the target has no such limit."""
     buffer = plan.buffer
     if buffer.sharing not in ("port", "queue") or buffer.limit is None:
@@ -191,10 +191,10 @@ def omit_port_room(plan: ExportPlan, found: Findings, target: str) -> None:
     rates = sorted({bps for switch in plan.switches for bps in switch.rates})
     rooms = {bps: limit.stored(plan.frame) for bps in rates if (limit := buffer.limit_at(bps)) is not None}
     text = ", ".join(f"{room} B at {rate_text(bps)}" for bps, room in rooms.items())
-    found.omit(f"room of a {what} ({text}): {target} keeps the buffer that it has")
+    findings.omit(f"room of a {what} ({text}): {target} keeps the buffer that it has")
 
 
-def power_of_two(value: Fraction, found: Findings, what: str) -> int:
+def power_of_two(value: Fraction, findings: Findings, what: str) -> int:
     """The exponent of the power of two that is nearest to a fraction in ratio; what it is off is listed."""
     exponent = 0
     while Fraction(2) ** (exponent + 1) <= value:
@@ -206,5 +206,5 @@ def power_of_two(value: Fraction, found: Findings, what: str) -> int:
         exponent, low = exponent + 1, high
     if low != value:
         off = float(low / value - 1) * 100
-        found.change(f"{what} {value} is {low}: switches have powers of two", f"off by {off:+.1f} %")
+        findings.change(f"{what} {value} is {low}: switches have powers of two", f"off by {off:+.1f} %")
     return exponent

@@ -34,37 +34,37 @@ class _Settings:
     metrics: dict[str, int | str] = field(default_factory=dict)
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:
     """routes.sh, sysctl.conf where something is the whole host's, and modprobe.conf with options of a module."""
     host = plan.host
     if host.congestion_control is None:
-        found.refuse(f"Linux has no congestion control `{host.transport}`: export hosts has its parameters")
+        findings.refuse(f"Linux has no congestion control `{host.transport}`: export hosts has its parameters")
     if plan.lacks:
-        found.refuse(f"no switch here has {plan.lacks[0]}: TCP alone does not make the scheme")
-    switching.refuse_unbounded(plan, found)
-    if not found.refusals and not deployment.prefixes:
-        found.refuse(
+        findings.refuse(f"no switch here has {plan.lacks[0]}: TCP alone does not make the scheme")
+    switching.refuse_unbounded(plan, findings)
+    if not findings.refusals and not deployment.prefixes:
+        findings.refuse(
             f"{host.congestion_control} and its timeouts are for the datacenter, not for the Internet: name its "
             "addresses, such as --prefix 10.0.0.0/8,fd00::/8 (0.0.0.0/0,::/0 are all)"
         )
-    if found.refusals:
+    if findings.refusals:
         return {}
-    found.coverage.hosts = True
+    findings.coverage.hosts = True
     values = _Settings()
     module: dict[str, int] = {}
-    _note_ecn(plan, found)
+    _note_ecn(plan, findings)
     own = _cubic if host.congestion_control == "cubic" else _dctcp
     for key, value in host.parameters.items():
         setter = _SETTERS.get(key)
         if setter is None:
-            own(key, value, module, found)
+            own(key, value, module, findings)
         else:
-            setter(value, values, found)
-    _set_marking(plan, values, found)
-    found.note("classes, admission and the host's queue are not in here: export nft, tc and hosts")
+            setter(value, values, findings)
+    _set_marking(plan, values, findings)
+    findings.note("classes, admission and the host's queue are not in here: export nft, tc and hosts")
     if values.sysctl:
-        found.note("sysctl.conf is for all connections of the network namespace, whatever their route and scheme")
-    _note_steps(values, module, found)
+        findings.note("sysctl.conf is for all connections of the network namespace, whatever their route and scheme")
+    _note_steps(values, module, findings)
     content = {
         "plan": plan,
         "values": values.sysctl,
@@ -74,28 +74,30 @@ def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping
         "prefixes": [str(prefix) for prefix in deployment.prefixes],
     }
     content |= {"what": "TCP of hosts, by route: sh routes.sh"}
-    files = {"routes.sh": render("routes.j2", content | {"findings": found.lines()})}
+    files = {"routes.sh": render("routes.j2", content | {"findings": findings.lines()})}
     content |= {"what": "TCP of hosts"}
     if values.sysctl:
-        files["sysctl.conf"] = render("sysctl.j2", content | {"findings": found.lines()})
+        files["sysctl.conf"] = render("sysctl.j2", content | {"findings": findings.lines()})
     if module:
         files["modprobe.conf"] = render("modprobe.j2", content | {"findings": []})
     return files
 
 
-def _note_ecn(plan: ExportPlan, found: Findings) -> None:
+def _note_ecn(plan: ExportPlan, findings: Findings) -> None:
     """Routes with DCTCP ask for ECN by themselves, in both directions."""
     if plan.host.congestion_control != "dctcp":
         return
-    found.note("a SYN that is sent again does not ask for ECN (net.ipv4.tcp_ecn_fallback, which is the whole host's)")
+    findings.note(
+        "a SYN that is sent again does not ask for ECN (net.ipv4.tcp_ecn_fallback, which is the whole host's)"
+    )
     if not plan.host.parameters.get("ecn_control", False):
-        found.change(
+        findings.change(
             "ACKs, SYN and what is sent again are ECN-capable, too",
             "Linux's DCTCP marks them so; simulated they are not, and are never marked",
         )
 
 
-def _set_marking(plan: ExportPlan, values: _Settings, found: Findings) -> None:
+def _set_marking(plan: ExportPlan, values: _Settings, findings: Findings) -> None:
     host = plan.host
     per_flow = host.nic.get("per_flow_limit")
     room = quantity.limit(per_flow) if per_flow is not None else None
@@ -108,99 +110,101 @@ def _set_marking(plan: ExportPlan, values: _Settings, found: Findings) -> None:
         "net.ipv4.tcp_min_tso_segs": 1,
         "net.netfilter.nf_conntrack_acct": 1,
     }
-    found.note("tcp_notsent_lowat: what waits in a socket has its DSCP only when it leaves; less waits so")
+    findings.note("tcp_notsent_lowat: what waits in a socket has its DSCP only when it leaves; less waits so")
 
 
-def _min_rto(text: str, values: _Settings, found: Findings) -> None:
+def _min_rto(text: str, values: _Settings, findings: Findings) -> None:
     ps = quantity.picoseconds(text)
     millis = -(-ps // _MS)
     values.metrics["rto_min"] = f"{millis}ms"
     if millis * _MS != ps:
-        found.change(f"min_rto {text}", f"{millis} ms: routes have whole milliseconds")
-    found.note("rto_min is rounded up to ticks of the kernel (CONFIG_HZ): 4 ms with 250 a second")
+        findings.change(f"min_rto {text}", f"{millis} ms: routes have whole milliseconds")
+    findings.note("rto_min is rounded up to ticks of the kernel (CONFIG_HZ): 4 ms with 250 a second")
 
 
-def _max_rto(text: str, values: _Settings, found: Findings) -> None:
+def _max_rto(text: str, values: _Settings, findings: Findings) -> None:
     millis = -(-quantity.picoseconds(text) // _MS)
     least, most = _RTO_MAX_MS
     fitting = min(max(millis, least), most)
     values.sysctl["net.ipv4.tcp_rto_max_ms"] = fitting
-    found.note("tcp_rto_max_ms is of Linux 6.15 and later; 120 s before")
+    findings.note("tcp_rto_max_ms is of Linux 6.15 and later; 120 s before")
     if fitting * _MS != quantity.picoseconds(text):
-        found.change(f"max_rto {text}", f"{fitting} ms: Linux takes whole ms from {least} to {most}")
+        findings.change(f"max_rto {text}", f"{fitting} ms: Linux takes whole ms from {least} to {most}")
 
 
-def _initial_rto(text: str, values: _Settings, found: Findings) -> None:  # noqa: ARG001
+def _initial_rto(text: str, values: _Settings, findings: Findings) -> None:  # noqa: ARG001
     if quantity.picoseconds(text) != _S:
-        found.omit(f"initial_rto {text}: Linux waits 1 s for the first answer (BPF_SOCK_OPS_TIMEOUT_INIT changes it)")
+        findings.omit(
+            f"initial_rto {text}: Linux waits 1 s for the first answer (BPF_SOCK_OPS_TIMEOUT_INIT changes it)"
+        )
 
 
-def _init_window(text: str, values: _Settings, found: Findings) -> None:
+def _init_window(text: str, values: _Settings, findings: Findings) -> None:
     window = quantity.limit(text)
     if window is not None and window.packets is not None:
         values.metrics["initcwnd"] = window.packets
     else:
-        found.omit(f"init_window {text}: Linux has whole packets, and starts with 10")
+        findings.omit(f"init_window {text}: Linux has whole packets, and starts with 10")
 
 
-def _handshake(text: str, values: _Settings, found: Findings) -> None:  # noqa: ARG001
+def _handshake(text: str, values: _Settings, findings: Findings) -> None:  # noqa: ARG001
     if text != "1rtt":
-        found.omit(f'handshake "{text}": keep connections open, so that flows begin without one')
+        findings.omit(f'handshake "{text}": keep connections open, so that flows begin without one')
 
 
-def _recovery(text: str, values: _Settings, found: Findings) -> None:
+def _recovery(text: str, values: _Settings, findings: Findings) -> None:
     if text == "gbn":
-        found.omit('recovery "gbn": Linux sends again what is missing only')
+        findings.omit('recovery "gbn": Linux sends again what is missing only')
         return
     values.sysctl["net.ipv4.tcp_sack"] = 1 if text == "sack" else 0
-    found.change(
+    findings.change(
         "losses are found by RACK (RFC 8985) besides duplicates", "simulated by RFC 6675, or RFC 6582 without SACK"
     )
 
 
-def _dup_threshold(value: int, values: _Settings, found: Findings) -> None:
+def _dup_threshold(value: int, values: _Settings, findings: Findings) -> None:
     values.metrics["reordering"] = min(value, 300)
     if value > 300:
-        found.change(f"dup_threshold {value}", "300, the most that Linux takes (tcp_max_reordering)")
+        findings.change(f"dup_threshold {value}", "300, the most that Linux takes (tcp_max_reordering)")
 
 
-def _ack_every(value: int, values: _Settings, found: Findings) -> None:
+def _ack_every(value: int, values: _Settings, findings: Findings) -> None:
     if value == 1:
         values.metrics["quickack"] = 1
     elif value != 2:
-        found.omit(f"ack_every {value}: Linux acknowledges every second full packet")
+        findings.omit(f"ack_every {value}: Linux acknowledges every second full packet")
 
 
-def _reliable(value: bool, values: _Settings, found: Findings) -> None:  # noqa: ARG001, FBT001
+def _reliable(value: bool, values: _Settings, findings: Findings) -> None:  # noqa: ARG001, FBT001
     if not value:
-        found.omit("reliable = false: TCP sends again")
+        findings.omit("reliable = false: TCP sends again")
 
 
-def _max_window(text: str, values: _Settings, found: Findings) -> None:
+def _max_window(text: str, values: _Settings, findings: Findings) -> None:
     if text != "unbounded":
         room = quantity.size(text)
         values.sysctl["net.ipv4.tcp_rmem"] = f"4096 131072 {2 * room}"
-        found.change(f"max_window {text}", "by the receive buffer, of which Linux offers about half as window")
+        findings.change(f"max_window {text}", "by the receive buffer, of which Linux offers about half as window")
 
 
-def _nothing(value: Any, values: _Settings, found: Findings) -> None:
+def _nothing(value: Any, values: _Settings, findings: Findings) -> None:
     """The keys that another key settles: `ecn_control` by DCTCP, `ack_delay` by `ack_every`, `control_class` by nft."""
 
 
-def _note_steps(values: _Settings, module: Mapping[str, int], found: Findings) -> None:
+def _note_steps(values: _Settings, module: Mapping[str, int], findings: Findings) -> None:
     if module:
-        found.do("load", "modprobe.conf to /etc/modprobe.d/priolane.conf, then modprobe the module that it names")
+        findings.do("load", "modprobe.conf to /etc/modprobe.d/priolane.conf, then modprobe the module that it names")
     if values.sysctl:
         keys = " ".join(values.sysctl)
-        found.do("load", f"test -e before.conf || sysctl {keys} > before.conf")
-        found.do("load", "sysctl -p sysctl.conf")
-    found.do("load", "sh routes.sh, again when routes were made anew")
-    found.do("verify", "ip route, ip -6 route; ss -ti shows the congestion control of each connection")
-    found.do("roll back", "PRIOLANE=back sh routes.sh")
+        findings.do("load", f"test -e before.conf || sysctl {keys} > before.conf")
+        findings.do("load", "sysctl -p sysctl.conf")
+    findings.do("load", "sh routes.sh, again when routes were made anew")
+    findings.do("verify", "ip route, ip -6 route; ss -ti shows the congestion control of each connection")
+    findings.do("roll back", "PRIOLANE=back sh routes.sh")
     if values.sysctl:
-        found.do("roll back", "sysctl -p before.conf")
+        findings.do("roll back", "sysctl -p before.conf")
     if module:
-        found.do("roll back", "rm /etc/modprobe.d/priolane.conf")
+        findings.do("roll back", "rm /etc/modprobe.d/priolane.conf")
 
 
 _SETTERS: dict[str, Callable[[Any, _Settings, Findings], None]] = {
@@ -220,26 +224,26 @@ _SETTERS: dict[str, Callable[[Any, _Settings, Findings], None]] = {
 }
 
 
-def _dctcp(key: str, value: Any, module: dict[str, int], found: Findings) -> None:
+def _dctcp(key: str, value: Any, module: dict[str, int], findings: Findings) -> None:
     """A key of DCTCP's own, or one that is not known."""
     if key == "g":
         shift = min(max(round(-math.log2(value)), 0), _MOST_SHIFT)
         module["dctcp_shift_g"] = shift
         if 2.0**-shift != value:
-            found.change(f"g {value}", f"1/{2**shift}: Linux has powers of two")
+            findings.change(f"g {value}", f"1/{2**shift}: Linux has powers of two")
     elif key == "alpha_0":
         module["dctcp_alpha_on_init"] = round(value * _DCTCP_ALPHA)
     elif key == "min_window":
         if value != 2:
-            found.omit(f"min_window {value}: Linux's DCTCP has 2 packets")
+            findings.omit(f"min_window {value}: Linux's DCTCP has 2 packets")
     elif key == "reduction":
         if value != "proportional":
-            found.change(f'reduction "{value}"', "Linux takes the window down over a round trip (RFC 6937)")
+            findings.change(f'reduction "{value}"', "Linux takes the window down over a round trip (RFC 6937)")
     else:
-        found.omit(f"transport.{key} = {value}: not known to export")
+        findings.omit(f"transport.{key} = {value}: not known to export")
 
 
-def _cubic(key: str, value: Any, module: dict[str, int], found: Findings) -> None:
+def _cubic(key: str, value: Any, module: dict[str, int], findings: Findings) -> None:
     """A key of CUBIC's own, or one that is not known; what Linux has by default is not written."""
     if key in _CUBIC:
         name, parts = _CUBIC[key]
@@ -250,6 +254,6 @@ def _cubic(key: str, value: Any, module: dict[str, int], found: Findings) -> Non
         if not value:
             module["hystart"] = 0
             return
-        found.change("slow start ends by HyStart++ (RFC 9406)", "Linux's HyStart also ends it by trains of ACKs")
+        findings.change("slow start ends by HyStart++ (RFC 9406)", "Linux's HyStart also ends it by trains of ACKs")
     elif not key.startswith("hystart_"):
-        found.omit(f"transport.{key} = {value}: not known to export")
+        findings.omit(f"transport.{key} = {value}: not known to export")

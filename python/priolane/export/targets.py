@@ -46,15 +46,15 @@ def export(target: str, plan: ExportPlan, deployment: Deployment, *, strict: boo
     Raises `InputError` with a line for each reason why there is none; with `strict`, for each thing that would not be
     as the plan says.
     """
-    found = Findings()
-    files = TARGETS[target].export(plan, deployment, found)
-    found.raise_refusals(f"{plan.scheme} for {target}", strict=strict)
-    found.coverage.require_whole(plan)
-    found.note(found.coverage.line(plan))
-    if found.coverage.switches:
+    findings = Findings()
+    files = TARGETS[target].export(plan, deployment, findings)
+    findings.raise_refusals(f"{plan.scheme} for {target}", strict=strict)
+    findings.coverage.require_whole(plan)
+    findings.note(findings.coverage.line(plan))
+    if findings.coverage.switches:
         for switch in plan.switches:
-            found.note(kind_line(switch))
-    return ExportedFiles(files, found)
+            findings.note(kind_line(switch))
+    return ExportedFiles(files, findings)
 
 
 def write(directory: Path, exported: ExportedFiles) -> list[Path]:

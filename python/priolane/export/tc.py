@@ -71,58 +71,58 @@ class Line:
         return next((n for n, average in enumerate(of_burst, 1) if above <= average), _RED_EXPONENTS + 1)
 
 
-def export(plan: ExportPlan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
+def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapping[str, str]:
     """switch.sh for each kind of switch, host.sh for hosts."""
-    if switching.is_refused(plan, found, "Linux"):
+    if switching.is_refused(plan, findings, "Linux"):
         return {}
-    _refuse(plan, deployment.qdisc, found)
-    if found.refusals:
+    _refuse(plan, deployment.qdisc, findings)
+    if findings.refusals:
         return {}
-    switching.note_queues(plan, found)
-    found.note("names of ports are swp1, swp2, ... unless --ports names them")
+    switching.note_queues(plan, findings)
+    findings.note("names of ports are swp1, swp2, ... unless --ports names them")
     files = render_by_role(
-        plan, _NAMES, found, lambda switch: ("switch.sh", _switch(plan, switch, deployment.qdisc, found))
+        plan, _NAMES, findings, lambda switch: ("switch.sh", _switch(plan, switch, deployment.qdisc, findings))
     )
-    found.do("load", "sh switch.sh at each switch; it refuses the root qdisc of others (PRIOLANE=replace prints it)")
-    found.do("verify", "tc -s qdisc show, tc -s class show dev DEVICE at each port")
-    found.do("roll back", "PRIOLANE=back sh switch.sh")
-    host = _host(plan, deployment.qdisc, found)
+    findings.do("load", "sh switch.sh at each switch; it refuses the root qdisc of others (PRIOLANE=replace prints it)")
+    findings.do("verify", "tc -s qdisc show, tc -s class show dev DEVICE at each port")
+    findings.do("roll back", "PRIOLANE=back sh switch.sh")
+    host = _host(plan, deployment.qdisc, findings)
     if host is not None:
-        found.do("load", "sh host.sh DEVICE at each host")
-        found.do("roll back", "PRIOLANE=back sh host.sh DEVICE")
-    found.coverage.hosts = host is not None
+        findings.do("load", "sh host.sh DEVICE at each host")
+        findings.do("roll back", "PRIOLANE=back sh host.sh DEVICE")
+    findings.coverage.hosts = host is not None
     return files | ({"host.sh": host} if host else {})
 
 
-def _refuse(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> None:
+def _refuse(plan: ExportPlan, qdisc: Qdisc, findings: Findings) -> None:
     if plan.pause is not None:
-        found.refuse("lossless classes (PFC): qdiscs have none; a switch ASIC does, export dcb for its driver")
+        findings.refuse("lossless classes (PFC): qdiscs have none; a switch ASIC does, export dcb for its driver")
     if qdisc == "ets":
-        switching.refuse_queues(plan, found, _BANDS)
+        switching.refuse_queues(plan, findings, _BANDS)
     elif plan.strict_queues:
-        switching.refuse_queues(plan, found, _HTB_LEVELS)
+        switching.refuse_queues(plan, findings, _HTB_LEVELS)
     for name in (name for switch in plan.switches for name in ports.not_linux(switch)):
-        found.refuse(f"the port {name}: Linux has names of at most 15 bytes without `/` and `:`")
+        findings.refuse(f"the port {name}: Linux has names of at most 15 bytes without `/` and `:`")
 
 
-def _switch(plan: ExportPlan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
+def _switch(plan: ExportPlan, switch: Switch, qdisc: Qdisc, findings: Findings) -> str:
     """The script of a switch: a function for a port, and a call for each."""
     named = ports.by_name(switch, _NAMES)
-    switching.change_proportions(plan, switch, found)
-    _list_room(plan, found)
-    lines = [_line(plan, name, bps, found) for name, bps in named]
-    return _script(plan, qdisc, found, {"lines": lines, "what": f"ports of {kind_line(switch)}"})
+    switching.change_proportions(plan, switch, findings)
+    _list_room(plan, findings)
+    lines = [_line(plan, name, bps, findings) for name, bps in named]
+    return _script(plan, qdisc, findings, {"lines": lines, "what": f"ports of {kind_line(switch)}"})
 
 
-def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) -> str:
+def _script(plan: ExportPlan, qdisc: Qdisc, findings: Findings, more: Mapping[str, Any]) -> str:
     marked = plan.marking is not None
     if qdisc == "htb":
         if marked:
-            found.omit("ECN: htb marks nothing (--qdisc ets does)")
+            findings.omit("ECN: htb marks nothing (--qdisc ets does)")
         if plan.strict_queues and plan.queue_count > 1:
-            found.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
+            findings.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
     elif plan.marking is not None and plan.marking.average is None:
-        found.change(
+        findings.change(
             "marks by RED", "by an average in which the newest queue length counts half; simulated by the queue itself"
         )
     bands = len(plan.queues)
@@ -139,18 +139,18 @@ def _script(plan: ExportPlan, qdisc: Qdisc, found: Findings, more: Mapping[str, 
             "total": sum(queue.weight or 0 for queue in plan.queues),
             "guarantee": _GUARANTEE_BPS,
             **more,
-            "findings": found.lines(),
+            "findings": findings.lines(),
         },
     )
 
 
-def _line(plan: ExportPlan, device: str | None, bps: int, found: Findings) -> Line:
-    stated = switching.average_exponent(plan, found, _RED_EXPONENTS)
+def _line(plan: ExportPlan, device: str | None, bps: int, findings: Findings) -> Line:
+    stated = switching.average_exponent(plan, findings, _RED_EXPONENTS)
     mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
     room = _room(plan, bps)
     line = Line(device=device, rate=bps, mark=mark, room=room, avpkt=plan.frame.linux, exponent=max(1, stated))
     if plan.marking is not None and plan.marking.average is not None and line.red_exponent != stated:
-        found.change(
+        findings.change(
             f"ecn.average 2^-{stated} is 2^-{line.red_exponent}",
             "tc finds it from the threshold and a burst of packets",
         )
@@ -166,48 +166,48 @@ def _room(plan: ExportPlan, bps: int) -> int:
     return _ENDLESS if limit is None else limit.linux(plan.frame)
 
 
-def _list_room(plan: ExportPlan, found: Findings) -> None:
+def _list_room(plan: ExportPlan, findings: Findings) -> None:
     queues, buffer = len(plan.queues), plan.buffer
     if buffer.sharing == "dynamic":
-        found.change(
+        findings.change(
             f"a buffer of {buffer.memory} B shared with alpha {buffer.alpha}",
             f"each queue has {min(buffer.alone, _ENDLESS)} B of its own, what one queue may hold alone",
         )
     elif buffer.sharing == "port" and buffer.limit is not None and queues > 1:
-        found.change(
+        findings.change(
             f"room of a port ({buffer.limit}) shared by its queues",
             f"each of {queues} queues has as much of its own, {queues} times in all",
         )
 
 
-def _host(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str | None:
+def _host(plan: ExportPlan, qdisc: Qdisc, findings: Findings) -> str | None:
     """The script of a host's transmit queue; `None` where the scheme has none that Linux has."""
     host = plan.host
     kind = host.nic.get("queue", "port")
     if kind == "ports":
-        return _host_as_ports(plan, qdisc, found)
+        return _host_as_ports(plan, qdisc, findings)
     limit = quantity.limit(host.nic.get("limit", "unbounded"))
     if len(host.rates) > 1:
-        found.note(f"host.sh is for lines of {quantity.rate_text(host.rates[-1])}; change the rate for others")
+        findings.note(f"host.sh is for lines of {quantity.rate_text(host.rates[-1])}; change the rate for others")
     if host.nic.get("ecn"):
-        found.omit("marks at the host's own queue (nic.ecn)")
+        findings.omit("marks at the host's own queue (nic.ecn)")
     if "per_flow_limit" in host.nic:
-        found.note("nic.per_flow_limit is net.ipv4.tcp_limit_output_bytes: export sysctl")
+        findings.note("nic.per_flow_limit is net.ipv4.tcp_limit_output_bytes: export sysctl")
     if host.own_levels is not None:
         if qdisc == "htb" and host.own_levels.levels > _HTB_LEVELS:
-            found.omit(f"{host.own_levels.levels} levels of the host's queue: htb has {_HTB_LEVELS}")
+            findings.omit(f"{host.own_levels.levels} levels of the host's queue: htb has {_HTB_LEVELS}")
             return None
-        return _levels(plan, qdisc, limit, found)
+        return _levels(plan, qdisc, limit, findings)
     if host.order == "fifo" and kind == "fifo":
-        return _own_queue(plan, "pfifo", limit, found)
+        return _own_queue(plan, "pfifo", limit, findings)
     if host.order == "round_robin" and kind == "pull":
-        found.note("host.sh: `fq` serves the flows of a host in turn; it needs the module sch_fq")
-        return _own_queue(plan, "fq", None, found)
-    found.omit(f"order of the host's packets `{host.order}` with nic `{kind}`: no qdisc has it (export hosts)")
+        findings.note("host.sh: `fq` serves the flows of a host in turn; it needs the module sch_fq")
+        return _own_queue(plan, "fq", None, findings)
+    findings.omit(f"order of the host's packets `{host.order}` with nic `{kind}`: no qdisc has it (export hosts)")
     return None
 
 
-def _host_as_ports(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str:
+def _host_as_ports(plan: ExportPlan, qdisc: Qdisc, findings: Findings) -> str:
     """A transmit queue of the kind of the switch ports, with room and marks of its own."""
     ecn = plan.host.nic.get("ecn") or None
     marking = None
@@ -220,29 +220,29 @@ def _host_as_ports(plan: ExportPlan, qdisc: Qdisc, found: Findings) -> str:
         )
     limit = quantity.limit(plan.host.nic.get("limit", "unbounded"))
     of_host = replace(plan, buffer=Buffer("port", limit), marking=marking)
-    _list_room(of_host, found)
-    lines = [_line(of_host, None, bps, found) for bps in plan.host.rates[-1:]]
-    return _script(of_host, qdisc, found, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
+    _list_room(of_host, findings)
+    lines = [_line(of_host, None, bps, findings) for bps in plan.host.rates[-1:]]
+    return _script(of_host, qdisc, findings, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
 
 
-def _levels(plan: ExportPlan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> str:
+def _levels(plan: ExportPlan, qdisc: Qdisc, limit: Limit | None, findings: Findings) -> str:
     ladder = plan.host.own_levels
     assert ladder is not None
     if limit is not None and ladder.levels > 1:
-        found.change(f"room of the host's queue ({limit})", f"each of {ladder.levels} levels has as much")
-    found.note("host.sh takes levels from mark.nft (`meta priority`): export nft too")
+        findings.change(f"room of the host's queue ({limit})", f"each of {ladder.levels} levels has as much")
+    findings.note("host.sh takes levels from mark.nft (`meta priority`): export nft too")
     rate = plan.host.rates[-1]
     room = _ENDLESS if limit is None else limit.linux(plan.frame)
     line = Line(device=None, rate=rate, mark=0, room=room, avpkt=plan.frame.linux)
     content = {"plan": plan, "levels": ladder.levels, "line": line, "qdisc": qdisc, "guarantee": _GUARANTEE_BPS}
-    return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": found.lines()})
+    return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": findings.lines()})
 
 
-def _own_queue(plan: ExportPlan, qdisc: str, limit: Limit | None, found: Findings) -> str:
+def _own_queue(plan: ExportPlan, qdisc: str, limit: Limit | None, findings: Findings) -> str:
     packets = None
     if qdisc == "pfifo":
         if limit is None:
-            found.note("host.sh: a queue without a limit is one of 1,000,000 packets")
+            findings.note("host.sh: a queue without a limit is one of 1,000,000 packets")
         packets = 1_000_000 if limit is None else math.ceil(limit.linux(plan.frame) / plan.frame.linux)
     content = {"plan": plan, "qdisc": qdisc, "packets": packets, "lines": [{"device": None}]}
-    return render("tc_host_queue.j2", content | {"findings": found.lines()})
+    return render("tc_host_queue.j2", content | {"findings": findings.lines()})
