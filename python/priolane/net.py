@@ -174,8 +174,8 @@ class Config:
     receive_offload: Literal["off", "kernel"] = "off"
 
 
-def _bound(given: Config | str) -> _core.NetHost:
-    config = Config(given) if isinstance(given, str) else given
+def _bound(config_or_address: Config | str) -> _core.NetHost:
+    config = Config(config_or_address) if isinstance(config_or_address, str) else config_or_address
     ip, port = config.address
     scheme = {
         "transport": {"kind": config.transport, **config.keys},
@@ -230,15 +230,15 @@ class Receipt:
 
         Raises `DeliveryError` if it is not, and `TimeoutError` if that is not known after `timeout` seconds.
         """
-        found = self._receipt.wait(timeout)
-        if found is None:
+        receipt = self._receipt.wait(timeout)
+        if receipt is None:
             raise TimeoutError(f"message {self.id} is still under way")
-        return Delivery(*found)
+        return Delivery(*receipt)
 
     def poll(self) -> Delivery | None:
         """The delivery, `None` while the message is under way. Raises as `wait`."""
-        found = self._receipt.wait(0.0)
-        return None if found is None else Delivery(*found)
+        receipt = self._receipt.wait(0.0)
+        return None if receipt is None else Delivery(*receipt)
 
 
 class _Control:
@@ -315,15 +315,15 @@ class Host(_Control):
 
         Raises `TimeoutError` if none has arrived after `timeout` seconds, `HostClosed` if the host is closed.
         """
-        found = self._host.recv(timeout)
-        if found is None:
+        message = self._host.recv(timeout)
+        if message is None:
             raise TimeoutError(f"no message arrived within {timeout} s")
-        return _message(found)
+        return _message(message)
 
     def poll(self) -> Message | None:
         """The message that arrived first of those not yet received; `None` if there is none."""
-        found = self._host.recv(0.0)
-        return None if found is None else _message(found)
+        message = self._host.recv(0.0)
+        return None if message is None else _message(message)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Waits until every message that was sent is delivered or has failed; `False` if `timeout` seconds passed."""

@@ -150,16 +150,18 @@ _FLOWS = "flows"
 _MOST_OTHER_FLOWS = 0.01
 
 
-def other_flows(found: "Comparison") -> str:
+def other_flows(comparison: "Comparison") -> str:
     """A warning where the sides do not have the same number of flows in a run; empty where they have.
 
     Completion times of a file that is cut off are those of its first flows.
     """
-    of_runs = [one for one in found.changes if (one.size_class, one.metric) == (RUN, _FLOWS)]
-    others = [one for one in of_runs if one.first and abs(one.second / one.first - 1) > _MOST_OTHER_FLOWS]
+    of_runs = [change for change in comparison.changes if (change.size_class, change.metric) == (RUN, _FLOWS)]
+    others = [
+        change for change in of_runs if change.first and abs(change.second / change.first - 1) > _MOST_OTHER_FLOWS
+    ]
     if not others:
         return ""
-    worst = max(others, key=lambda one: abs(math.log(one.second / one.first)) if one.second else math.inf)
+    worst = max(others, key=lambda change: abs(math.log(change.second / change.first)) if change.second else math.inf)
     return (
         f"not the same traffic: runs of {worst.scheme} have {worst.first:,.0f} flows in the first and "
         f"{worst.second:,.0f} in the second. Is a file cut off?"
@@ -193,19 +195,19 @@ def compare(first: Results | str | Path, second: Results | str | Path) -> Compar
     for group in common:
         for name, a, b in _metrics(left[group], right[group]):
             run = planned[(*group, next(iter(left[group])))]
-            one = change_of((run.scheme, run.point), name, (a, b))
-            unknown += one is None
-            changes += [] if one is None else [one]
+            change = change_of((run.scheme, run.point), name, (a, b))
+            unknown += change is None
+            changes += [] if change is None else [change]
     return Comparison(
         changes=tuple(with_findings(changes)),
         settings=tuple(_settings([(left[group], right[group]) for group in common])),
         versions=(_versions(first), _versions(second)),
         runs=len(pairs),
-        same=sum(found is None for found in differing.values()),
+        same=sum(reason is None for reason in differing.values()),
         others=tuple(
-            OtherRecord(run, *found)
+            OtherRecord(run, *reason)
             for run, a, b in pairs
-            if (found := differing[run.id]) is not None and a["digest"] == b["digest"]
+            if (reason := differing[run.id]) is not None and a["digest"] == b["digest"]
         ),
         only_first=tuple(_only(planned, left, right)),
         only_second=tuple(_only(planned, right, left)),
@@ -334,10 +336,10 @@ def change_of(
         return None
     first, second = list(a.values()), list(b.values())
     relative = min(*first, *second) > 0
-    found = _difference(first, second, _nature(name), relative=relative, design=design)
+    difference = _difference(first, second, _nature(name), relative=relative, design=design)
     # What is the same, seed by seed, did not move: there is nothing to be lucky about.
     same = design is not Design.UNPAIRED and first == second and bool(both)
-    tested = found.p is not None and not same
+    tested = difference.p is not None and not same
     return Change(
         scheme=of[0],
         point=of[1],
@@ -349,10 +351,10 @@ def change_of(
         design=design,
         seeds=(len(first), len(second)),
         shared=len(both),
-        change=found.mean,
-        low=found.low if tested else None,
-        high=found.high if tested else None,
-        p=found.p if tested else None,
+        change=difference.mean,
+        low=difference.low if tested else None,
+        high=difference.high if tested else None,
+        p=difference.p if tested else None,
         corrected=None,
         finding=Finding.SAME if same else Finding.UNTESTED,
     )
@@ -368,11 +370,11 @@ def _difference(
     first: Sequence[float], second: Sequence[float], nature: Nature, *, relative: bool, design: Design
 ) -> Difference:
     if design is Design.PAIRED:
-        found = paired_change(first, second, nature)
-        less = 1.0 if found.is_ratio else 0.0
-        of = found.estimate
+        change = paired_change(first, second, nature)
+        less = 1.0 if change.is_ratio else 0.0
+        of = change.estimate
         low, high = (None if end is None else end - less for end in (of.low, of.high))
-        return Difference((of.mean or 0.0) - less, low, high, found.p)
+        return Difference((of.mean or 0.0) - less, low, high, change.p)
     if design is Design.UNPAIRED:
         values = [[math.log(value) for value in side] for side in (first, second)] if relative else [first, second]
         mean, low, high, p = _core.welch(*values)
@@ -393,25 +395,25 @@ def with_findings(changes: Sequence[Change]) -> list[Change]:
     """The changes with corrected p values and findings, those beyond noise first, the largest first."""
     family = [change for change in changes if change.p is not None]
     corrected = _core.holm([change.p for change in family if change.p is not None])
-    found = [change for change in changes if change.p is None]
+    assessed = [change for change in changes if change.p is None]
     for change, p in zip(family, corrected, strict=True):
         own = change.p is not None and change.p <= 1 - LEVEL
         finding = Finding.MOVED if p <= 1 - LEVEL else Finding.SUGGESTED if own else Finding.WITHIN
-        found.append(replace(change, corrected=p, finding=finding))
+        assessed.append(replace(change, corrected=p, finding=finding))
     order = list(Finding)
     # A change from 0 is larger than any relative one.
-    return sorted(found, key=lambda change: (order.index(change.finding), change.relative, -abs(change.change)))
+    return sorted(assessed, key=lambda change: (order.index(change.finding), change.relative, -abs(change.change)))
 
 
 def _settings(groups: Sequence[tuple[BySeed, BySeed]]) -> list[Setting]:
     """Keys whose values differ in some scheme and point, each pair of values once."""
-    found: dict[tuple[str, str, str], Setting] = {}
+    settings: dict[tuple[str, str, str], Setting] = {}
     for left, right in groups:
         a, b = (_flat("", next(iter(side.values()))["merged"]) for side in (left, right))
         for key in dict.fromkeys([*a, *b]):
             if a.get(key) != b.get(key):
-                found[(key, repr(a.get(key)), repr(b.get(key)))] = Setting(key, a.get(key), b.get(key))
-    return list(found.values())
+                settings[(key, repr(a.get(key)), repr(b.get(key)))] = Setting(key, a.get(key), b.get(key))
+    return list(settings.values())
 
 
 def _flat(key: str, value: Any) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def parse_backend(text: str) -> Backend:
     if text == "slurm":
         return Backend("slurm")
     if kind == "dask" and rest.startswith("//"):
-        found = _HOST_PORT.fullmatch(rest[2:])
-        if found and 1 <= int(found[2]) <= 65535:
+        match = _HOST_PORT.fullmatch(rest[2:])
+        if match and 1 <= int(match[2]) <= 65535:
             return Backend("dask", address=rest[2:])
         raise InputError(f"--on {text}: this is no address of a scheduler; write it as in dask://10.0.0.7:8786")
     if colon and kind in ("dask-local", "slurm"):

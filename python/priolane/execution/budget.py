@@ -29,11 +29,11 @@ class Budget:
     @classmethod
     def read(cls, text: str) -> "Budget":
         """Reads `200runs`, `5e9hops`, `90s`, `10min` or `2h`; raises `ValueError` for anything else."""
-        found = _AMOUNT.fullmatch(text)
-        unit = _UNITS.get(found[2]) if found else None
-        if found is None or unit is None or float(found[1]) <= 0:
+        match = _AMOUNT.fullmatch(text)
+        unit = _UNITS.get(match[2]) if match else None
+        if match is None or unit is None or float(match[1]) <= 0:
             raise ValueError(f"{text!r} is not a budget; write 200runs, 5e9hops, 90s, 10min or 2h")
-        return cls(float(found[1]) * unit[1], unit[0])
+        return cls(float(match[1]) * unit[1], unit[0])
 
     def __str__(self) -> str:
         """The amount with its unit."""

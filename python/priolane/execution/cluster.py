@@ -106,11 +106,11 @@ class DaskWorkers:
     def require_same_version_everywhere(self) -> None:
         """Raises `RunFailed` if a worker that is there has no priolane, or another one, with what to install."""
         try:
-            found = self._client.run(work_unit.identity, on_error="return")
+            identities = self._client.run(work_unit.identity, on_error="return")
         except ImportError as error:
             raise RunFailed(f"{self.name}: {cannot_import(error)}") from error
         wants = work_unit.identity()
-        for address, has in found.items():
+        for address, has in identities.items():
             if isinstance(has, ImportError):
                 raise RunFailed(f"{self.name}: {address}: {cannot_import(has)}")
             if isinstance(has, BaseException):
@@ -195,8 +195,8 @@ def _slurm(jobs: int) -> Any:
     if shutil.which("sbatch") is None:
         raise InputError("--on slurm: there is no sbatch here; run it on a login node of the Slurm cluster")
     try:
-        chosen = dask.config.get("jobqueue.slurm.scheduler-options", None) or {}
-        cluster = SLURMCluster(scheduler_options={"dashboard": False, "dashboard_address": ":0"} | chosen)
+        scheduler_options = dask.config.get("jobqueue.slurm.scheduler-options", None) or {}
+        cluster = SLURMCluster(scheduler_options={"dashboard": False, "dashboard_address": ":0"} | scheduler_options)
     except (ValueError, TypeError) as error:
         raise InputError(
             f"--on slurm: {error}; state what a job is in ~/.config/dask/jobqueue.yaml (docs/clusters.md#slurm)"

@@ -52,8 +52,8 @@ def run_grid(
     """`session.run` with all the choices that the command line has."""
     experiment = as_experiment(source)
     grid = plan(experiment, options)
-    with open_output(out if out is not None else Path("runs") / experiment.name, settings) as (directory, chosen):
-        return run_plan(grid, directory, options, chosen, watcher)
+    with open_output(out if out is not None else Path("runs") / experiment.name, settings) as (directory, own_settings):
+        return run_plan(grid, directory, options, own_settings, watcher)
 
 
 def run_plan(

@@ -68,24 +68,24 @@ def check(source: Source, options: Options | None = None) -> dict[str, Any]:
 
     `seconds` are those of one core for all runs, their tables included.
     """
-    found = experiment.check(source, options)
+    answer = experiment.check(source, options)
     measured = calibration()
-    runs = found["runs"] + found["alone"]
-    found["seconds"] = measured.ratio * found["seconds"] + runs * measured.least_s
-    found["ns_per_hop"] = found["seconds"] * 1e9 / max(found["packet_hops"], 1)
-    return found
+    runs = answer["runs"] + answer["alone"]
+    answer["seconds"] = measured.ratio * answer["seconds"] + runs * measured.least_s
+    answer["ns_per_hop"] = answer["seconds"] * 1e9 / max(answer["packet_hops"], 1)
+    return answer
 
 
-def from_check(found: Mapping[str, Any], processes: int) -> Prediction:
+def from_check(answer: Mapping[str, Any], processes: int) -> Prediction:
     """A command that runs and draws what `check` found, in so many processes; its page is drawn by one, after the last
     run."""
     piece_s = calibration().piece_s
-    panels = _drawn(found["merged"])
-    workers = min(processes, int(found["runs"] + found["alone"]))
+    panels = _drawn(answer["merged"])
+    workers = min(processes, int(answer["runs"] + answer["alone"]))
     start_s = (START + (WORKER * workers if workers > 1 else 0)) * piece_s
     figures_s = (LOAD + PAGE + PANEL * panels) * piece_s
-    wait_s = start_s / workers + found["seconds"] / workers + figures_s
-    return Prediction(found["seconds"], figures_s, start_s, wait_s)
+    wait_s = start_s / workers + answer["seconds"] / workers + figures_s
+    return Prediction(answer["seconds"], figures_s, start_s, wait_s)
 
 
 def from_plans(plans: Sequence[Plan], processes: int) -> Prediction:

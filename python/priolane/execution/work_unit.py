@@ -43,8 +43,8 @@ def run(text: str, texts: Mapping[str, str] | None = None) -> bytes:
     missing = sorted(needed - _texts.keys())
     if missing:
         return _WANTS + json.dumps(missing).encode()
-    given = {digest: _texts[digest] for digest in needed}
-    return _core.run_unit(call["unit"], call["settings"], given)
+    by_digest = {digest: _texts[digest] for digest in needed}
+    return _core.run_unit(call["unit"], call["settings"], by_digest)
 
 
 def cache_files(texts: Mapping[str, str]) -> None:
@@ -59,10 +59,10 @@ def requested_files(answer: bytes) -> list[str] | None:
     return [str(digest) for digest in json.loads(answer.removeprefix(_WANTS))]
 
 
-def require_same_version(asked: tuple[str | None, str | None], who: str) -> None:
-    """Raises `VersionMismatch` if this process is of another version or build than `asked`."""
-    if asked != identity():
-        raise VersionMismatch(version_mismatch(who, identity(), asked))
+def require_same_version(expected: tuple[str | None, str | None], who: str) -> None:
+    """Raises `VersionMismatch` if this process is of another version or build than `expected`."""
+    if expected != identity():
+        raise VersionMismatch(version_mismatch(who, identity(), expected))
 
 
 def version_mismatch(who: str, has: Iterable[str | None], wants: Iterable[str | None]) -> str:

@@ -93,10 +93,10 @@ def _figure(panel: Panel, styles: SeriesStyles, width: float) -> tuple[Markup, S
 
 def _size(drawn: Markup) -> Size:
     """The size that a drawing states."""
-    found = _VIEW_BOX.search(drawn)
-    if found is None:
+    match = _VIEW_BOX.search(drawn)
+    if match is None:
         raise ValueError("a drawing states its size")
-    return Size(float(found[1]), float(found[2]))
+    return Size(float(match[1]), float(match[2]))
 
 
 def _rows(keys: Sequence[tuple[Markup, str]], width: float) -> list[list[tuple[float, Markup, str]]]:

@@ -130,7 +130,7 @@ def _keys(panel: Panel, plot: Plot, styles: SeriesStyles, *, has_legend: bool) -
         for series in panel.series
         if not is_labelled and (name_of(series), series.label) not in known
     ]
-    shown = [element("li", {"data-s": one.style.name}, key_of(one), escape(one.text)) for one in entries]
+    shown = [element("li", {"data-s": entry.style.name}, key_of(entry), escape(entry.text)) for entry in entries]
     if panel.published and plot.printed:
         shown.append(element("li", {}, printed_key(plot), escape(PAPER)))
     return element("ul", {"class": "keys"}, *shown) if shown else Markup()

@@ -102,11 +102,11 @@ class _Frame:
 
 
 def _ticks(frame: _Frame) -> list[Markup]:
-    chosen = frame.scale.ticks(6)
-    if len(chosen) < _LEAST_TICKS:
-        chosen = Linear(frame.scale.low, frame.scale.high).ticks(6)
+    ticks = frame.scale.ticks(6)
+    if len(ticks) < _LEAST_TICKS:
+        ticks = Linear(frame.scale.low, frame.scale.high).ticks(6)
     # What is asked has a tick whatever its neighbours are.
-    values = [1.0, *(value for value in chosen if value != 1.0)]
+    values = [1.0, *(value for value in ticks if value != 1.0)]
     texts = power_texts(values)
     kept: list[tuple[float, float]] = []
     drawn = []

@@ -154,8 +154,10 @@ def _name(axis: Axis, left: float, right: float, size: Size) -> tuple[tuple[Name
         return tuple(NamedTick(tick, (tick.text,)) for tick in _apart(ticks, place)), False
     room = (right - left) / max(len(ticks), 1) - _BETWEEN_TICKS / 2
     lines = [wrapped(tick.text, room, TICK_PX) for tick in ticks]
-    if all(found is not None and len(found) <= _NAME_LINES for found in lines):
-        return tuple(NamedTick(tick, tuple(found or ())) for tick, found in zip(ticks, lines, strict=True)), False
+    if all(name_lines is not None and len(name_lines) <= _NAME_LINES for name_lines in lines):
+        return tuple(
+            NamedTick(tick, tuple(name_lines or ())) for tick, name_lines in zip(ticks, lines, strict=True)
+        ), False
     cut = [shortened(tick.text, _MOST_SLANTED, TICK_PX) for tick in ticks]
     return tuple(NamedTick(tick, (name,)) for tick, name in zip(ticks, cut, strict=True)), True
 

@@ -108,14 +108,14 @@ def _column_names(grid: _Grid, y: float) -> tuple[list[Markup], float]:
     """The names below the columns, level or slanted, and the height that they take."""
     lines = [wrapped(name, grid.cell - 4, TICK_PX) for name in grid.names]
     drawn: list[Markup] = []
-    if all(found is not None and len(found) <= _LINES for found in lines):
-        for nth, found in enumerate(lines):
+    if all(name_lines is not None and len(name_lines) <= _LINES for name_lines in lines):
+        for nth, name_lines in enumerate(lines):
             x = grid.left + (nth + 0.5) * grid.cell
             drawn += [
                 text(line, {"class": "tick mid", "x": x, "y": y + 15 + row * _LINE_PX})
-                for row, line in enumerate(found or ())
+                for row, line in enumerate(name_lines or ())
             ]
-        return drawn, _LINE_PX * max((len(found or ()) for found in lines), default=1) + 6
+        return drawn, _LINE_PX * max((len(name_lines or ()) for name_lines in lines), default=1) + 6
     cut = [shortened(name, 110.0, TICK_PX) for name in grid.names]
     for nth, name in enumerate(cut):
         x = grid.left + (nth + 0.5) * grid.cell

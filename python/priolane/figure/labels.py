@@ -82,11 +82,11 @@ def _beside(frame: Frame) -> list[Markup]:
     for nth, curve in enumerate(curves):
         others = [point for other, line in enumerate(lines) if other != nth for point in line]
         label = shortened(curve.label, _MOST_SHARE * frame.size.width, LABEL_PX, bold=True)
-        found = _freest(_candidates(frame, lines[nth], label), [*others, *taken], lines[nth])
-        if found is not None:
-            taken += found.outline
-            place = (found.left, found.bottom - 2)
-            drawn.append(_label(curve, label, place, {"class": "lab halo", "data-gx": found.left}))
+        rectangle = _freest(_candidates(frame, lines[nth], label), [*others, *taken], lines[nth])
+        if rectangle is not None:
+            taken += rectangle.outline
+            place = (rectangle.left, rectangle.bottom - 2)
+            drawn.append(_label(curve, label, place, {"class": "lab halo", "data-gx": rectangle.left}))
     return drawn
 
 
@@ -102,16 +102,19 @@ def _candidates(frame: Frame, line: Sequence[Pixel], label: str) -> list[_Rectan
     wide = width_of(label, LABEL_PX, bold=True)
     count = (len(line) + 1) // 2
     order = sorted(range(0, count, _EVERY), key=lambda at: abs(at - count / 2))
-    found = []
+    places = []
     for x, y in (line[at] for at in order):
         right = _Rectangle(x + _BESIDE, x + _BESIDE + wide, y - _LABEL_HEIGHT / 2 + 5, y + _LABEL_HEIGHT / 2 + 5)
         left = _Rectangle(x - _BESIDE - wide, x - _BESIDE, y - _LABEL_HEIGHT / 2 - 5, y + _LABEL_HEIGHT / 2 - 5)
-        found += [
-            one
-            for one in (left, right)
-            if box.left <= one.left and one.right <= box.right and box.top <= one.top and one.bottom <= box.bottom
+        places += [
+            rectangle
+            for rectangle in (left, right)
+            if box.left <= rectangle.left
+            and rectangle.right <= box.right
+            and box.top <= rectangle.top
+            and rectangle.bottom <= box.bottom
         ]
-    return found
+    return places
 
 
 def _freest(candidates: Sequence[_Rectangle], others: Sequence[Pixel], own: Sequence[Pixel]) -> _Rectangle | None:

@@ -92,10 +92,10 @@ def spread(places: Sequence[float], top: float, bottom: float, gap: float = LABE
             blocks[-1] = blocks[-1].with_next(last)
     room = max(bottom - (len(places) - 1) * gap, top)
     flat = [min(max(block.at, top), room) for block in blocks for _ in range(block.labels)]
-    found = [0.0] * len(places)
+    spread_places = [0.0] * len(places)
     for nth, of in enumerate(order):
-        found[of] = flat[nth] + nth * gap
-    return found
+        spread_places[of] = flat[nth] + nth * gap
+    return spread_places
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,10 @@ class Label:
     @classmethod
     def read(cls, text: str) -> "Label":
         """Reads a label such as `FCT (s)`."""
-        found = _UNIT_IN_LABEL.search(text)
-        if found is None:
+        match = _UNIT_IN_LABEL.search(text)
+        if match is None:
             return cls(text, "1", "")
-        return cls(text[: found.start()], found[1], text[found.end() :])
+        return cls(text[: match.start()], match[1], text[match.end() :])
 
     def in_unit(self, unit: Unit | None) -> str:
         """The label with another unit, or with none."""

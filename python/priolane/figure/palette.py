@@ -113,8 +113,8 @@ class SeriesStyles:
         for panel in self.panels:
             for series in panel.series:
                 texts.setdefault(name_of(series), set()).add(_legend_text(series))
-        shown = {name: found for name, found in texts.items() if len(found) == 1}
-        return [Entry(self.named(name), found.pop()) for name, found in shown.items()]
+        shown = {name: labels for name, labels in texts.items() if len(labels) == 1}
+        return [Entry(self.named(name), labels.pop()) for name, labels in shown.items()]
 
 
 def name_of(series: Series) -> str:
@@ -129,17 +129,17 @@ def _legend_text(series: Series) -> str:
 
 def _assigned(names: Sequence[str], together: Sequence[Sequence[str]]) -> dict[str, int | None]:
     """A style for each name, in this order."""
-    found: dict[str, int | None] = {}
+    assigned: dict[str, int | None] = {}
     for name in names:
         others = {other for panel in together if name in panel for other in panel}
-        near = {found[other] for other in others if other in found}
-        everywhere = set(found.values())
+        near = {assigned[other] for other in others if other in assigned}
+        everywhere = set(assigned.values())
         preferred = _preferred(name)
         order = [*([] if preferred is None else [preferred]), *range(STYLES)]
         unused = (nth for nth in order if nth not in everywhere)
         apart = (nth for nth in order if nth not in near)
-        found[name] = next(unused, next(apart, None))
-    return found
+        assigned[name] = next(unused, next(apart, None))
+    return assigned
 
 
 def _by_preference(names: Sequence[str]) -> list[str]:

@@ -52,7 +52,9 @@ class Axis:
         unit = self.unit
         if unit is None:
             units = [fitting_unit(value, self.label.unit) for value in values]
-            texts = [power_texts([value * one.many])[0] + one.suffix for value, one in zip(values, units, strict=True)]
+            texts = [
+                power_texts([value * unit.many])[0] + unit.suffix for value, unit in zip(values, units, strict=True)
+            ]
         else:
             shown = [float(f"{value * unit.many:.12g}") for value in values]
             texts = power_texts(shown) if isinstance(self.scale, Log) else tick_texts(shown)

@@ -30,7 +30,7 @@ def render(plot: Plot, size: Size, uid: str) -> Markup:
     box = frame.whole
     written: set[int] = set()
     inside = [
-        *(_printed(frame, one) for one in plot.printed),
+        *(_printed(frame, text) for text in plot.printed),
         *(_guide(frame, nth) for nth in range(len(plot.guides))),
         *(_series(frame, order, written) for order in range(len(plot.curves))),
     ]

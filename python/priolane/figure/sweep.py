@@ -25,21 +25,21 @@ def draw_sweep(drawn: Sequence[AtPoint]) -> Markup:
     buttons = [
         element(
             "button",
-            {"type": "button", "data-point": str(one.number), "aria-pressed": "true" if one is last else "false"},
-            escape(one.point),
+            {"type": "button", "data-point": str(point.number), "aria-pressed": "true" if point is last else "false"},
+            escape(point.point),
         )
-        for one in drawn
+        for point in drawn
     ]
     choice = element(
         "div", {"class": "points", "role": "group", "aria-label": "Point of the sweep", "hidden": ""}, *buttons
     )
-    return Markup().join([choice, *(_part(one, is_shown=one is last) for one in drawn)])
+    return Markup().join([choice, *(_part(point, is_shown=point is last) for point in drawn)])
 
 
-def _part(one: AtPoint, *, is_shown: bool) -> Markup:
+def _part(point: AtPoint, *, is_shown: bool) -> Markup:
     hidden = None if is_shown else ""
-    return element("div", {"data-at": str(one.number), "hidden": hidden}, _name(one), one.markup)
+    return element("div", {"data-at": str(point.number), "hidden": hidden}, _name(point), point.markup)
 
 
-def _name(one: AtPoint) -> Markup:
-    return element("p", {"class": "pointname"}, escape(f"at {one.point}"))
+def _name(point: AtPoint) -> Markup:
+    return element("p", {"class": "pointname"}, escape(f"at {point.point}"))

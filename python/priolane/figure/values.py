@@ -39,8 +39,8 @@ def head_of(x_label: str, x: float | str, text: str = "") -> str:
     label = _LOG_SCALE.sub("", x_label)
     if not text and Label.read(label).unit != "1":
         return f"{_IN_BRACKETS.sub('', label)} {value_text(x, Label.read(label).unit)}".strip()
-    found = _IN_BRACKETS.search(label)
-    unit = f" {found[1]}" if found and len(found[1]) <= _LONGEST_UNIT else ""
+    match = _IN_BRACKETS.search(label)
+    unit = f" {match[1]}" if match and len(match[1]) <= _LONGEST_UNIT else ""
     return f"{_IN_BRACKETS.sub('', label)} {text or x_text(x)}{unit}".strip()
 
 
@@ -102,7 +102,7 @@ def y_axis(
     """
     means = [estimate.mean for estimate in estimates if estimate.mean is not None]
     shown = [clamped(y) for y in (*means, *others, *([] if panel.reference is None else [panel.reference]))]
-    reached = [end for estimate in estimates if (found := ends(estimate)) is not None for end in found]
+    reached = [end for estimate in estimates if (interval := ends(estimate)) is not None for end in interval]
     label = _LOG_SCALE.sub("", panel.y_label)
     if panel.log_y:
         return Axis(Label.read(label), _log_range(label, shown, reached))

@@ -79,7 +79,7 @@ class ClaimRow:
 def compare_claims(simulated: Results, measured: Results) -> list[ClaimRow]:
     """A row for each claim of two results with the same runs, in the order of the experiment."""
     both = zip(simulated.report.claims, measured.report.claims, strict=True)
-    return [ClaimRow(one.section, one.text, one, other) for one, other in both]
+    return [ClaimRow(simulated.section, simulated.text, simulated, measured) for simulated, measured in both]
 
 
 def compare(simulated: Results, measured: Results) -> list[Row]:
@@ -127,8 +127,15 @@ def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     yield from _alone(run, expected, seen, late)
     if both.any():
         for name, part, share in (("median FCT (s)", 50, MEDIAN), ("p99 FCT (s)", 99, TAIL)):
-            one, other = (float(np.percentile(flows.fct[both], part)) for flows in (expected, seen))
-            yield Row(run, name, one, other, _tolerance(share, late), abs(other - one) <= share * one + late)
+            of_simulated, of_measured = (float(np.percentile(flows.fct[both], part)) for flows in (expected, seen))
+            yield Row(
+                run,
+                name,
+                of_simulated,
+                of_measured,
+                _tolerance(share, late),
+                abs(of_measured - of_simulated) <= share * of_simulated + late,
+            )
     yield from _order(run, expected, seen, late)
     if _weighs(records[0]["merged"], run.scheme, expected):
         yield from _shares(run, expected, seen)
@@ -144,8 +151,8 @@ def _alone(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterat
     off = np.where(alone, np.abs(seen.fct - expected.fct) / (ALONE * expected.fct + late), -1.0)
     worst = int(np.argmax(off))
     name = f"farthest of {int(alone.sum())} flows alone (s)"
-    one, other = float(expected.fct[worst]), float(seen.fct[worst])
-    yield Row(run, name, one, other, _tolerance(ALONE, late), bool(off[worst] <= 1.0))
+    simulated, measured = float(expected.fct[worst]), float(seen.fct[worst])
+    yield Row(run, name, simulated, measured, _tolerance(ALONE, late), bool(off[worst] <= 1.0))
 
 
 def _order(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterator[Row]:
@@ -178,11 +185,13 @@ def _shares(run: PlannedRun, expected: Flows, seen: Flows) -> Iterator[Row]:
     for flows in (expected, seen):
         rates = flows.size[both] / flows.fct[both]
         parts.append(np.array([rates[expected.weight[both] == weight].sum() for weight in weights]) / rates.sum())
-    one, other = parts
-    worst = int(np.argmax(np.abs(other / one - 1)))
-    agrees = bool(abs(other[worst] / one[worst] - 1) <= SHARE)
+    simulated, measured = parts
+    worst = int(np.argmax(np.abs(measured / simulated - 1)))
+    agrees = bool(abs(measured[worst] / simulated[worst] - 1) <= SHARE)
     tolerance = f"{SHARE * 100:.0f} %"
-    yield Row(run, f"farthest of {len(weights)} shares", float(one[worst]), float(other[worst]), tolerance, agrees)
+    yield Row(
+        run, f"farthest of {len(weights)} shares", float(simulated[worst]), float(measured[worst]), tolerance, agrees
+    )
 
 
 def _rates(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
@@ -190,9 +199,9 @@ def _rates(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[Ro
     if any("rates" not in record for record in records):
         return
     means = [record["rates"]["classes"]["all"]["mean"] for record in records]
-    one, other = (float("nan") if mean is None else mean / 1e9 for mean in means)
-    agrees = abs(other - one) <= RATE * one
-    yield Row(run, "mean rate of endless flows (Gbit/s)", one, other, f"{RATE * 100:.0f} %", agrees)
+    simulated, measured = (float("nan") if mean is None else mean / 1e9 for mean in means)
+    agrees = abs(measured - simulated) <= RATE * simulated
+    yield Row(run, "mean rate of endless flows (Gbit/s)", simulated, measured, f"{RATE * 100:.0f} %", agrees)
 
 
 def _meets_nobody(start: Any, fct: Any) -> Any:

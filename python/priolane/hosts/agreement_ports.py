@@ -62,20 +62,22 @@ def _longest_queue(
     longest = [record["ports"]["switches"]["max_queue_bytes"] for record in records]
     if None in longest:
         return
-    one, other = (queue / full for queue in longest)
+    simulated, measured = (queue / full for queue in longest)
     threshold = _threshold(port, rates, full)
-    limit = max(threshold, one) + BEYOND
-    of = f"{threshold:.0f}" if threshold >= one else f"the simulated {one:.0f}"
+    limit = max(threshold, simulated) + BEYOND
+    of = f"{threshold:.0f}" if threshold >= simulated else f"the simulated {simulated:.0f}"
     tolerance = f"at most {BEYOND} more than {of}"
-    yield PortQuantity("longest queue (packets)", one, other, tolerance, other <= limit)
+    yield PortQuantity("longest queue (packets)", simulated, measured, tolerance, measured <= limit)
 
 
 def _threshold(port: Mapping[str, Any], rates: set[int], full: int) -> float:
     """The largest backlog of a port that is not marked, in full packets; 0 where its table has no link's rate."""
     marks = by_rate(port["ecn"]["at"])
-    found = [marks[bps] for bps in rates if bps in marks]
+    thresholds = [marks[bps] for bps in rates if bps in marks]
     queues = int(port.get("queues", 1)) if port["ecn"].get("per") == "queue" else 1
-    packets = [float(mark.packets if mark.packets is not None else (mark.wire_bytes or 0) / full) for mark in found]
+    packets = [
+        float(mark.packets if mark.packets is not None else (mark.wire_bytes or 0) / full) for mark in thresholds
+    ]
     return queues * max(packets, default=0.0)
 
 
@@ -89,8 +91,8 @@ def _tokens(
         # A token, and the packet that it asks for, take the line one after the other.
         permitted = record["stopped_at_ps"] / _PS_PER_S * bps / 8 / (token + full) + _BURST
         parts.append(_most_tokens(run) / permitted)
-    one, other = parts
-    return PortQuantity("tokens at a port over their rate", one, other, "at most 1", other <= 1.0)
+    simulated, measured = parts
+    return PortQuantity("tokens at a port over their rate", simulated, measured, "at most 1", measured <= 1.0)
 
 
 def _most_tokens(run: Path) -> int:

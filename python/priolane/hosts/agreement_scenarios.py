@@ -45,11 +45,11 @@ def named(name: str) -> list[Scenario]:
     """
     if name in (ALL, GROUP, f"{GROUP}/{ALL}"):
         return scenarios()
-    group, _, one = name.partition("/")
+    group, _, wanted = name.partition("/")
     if group != GROUP:
         return []
-    found = [scenario for scenario in scenarios() if scenario.name == one]
-    if not found:
+    matching = [scenario for scenario in scenarios() if scenario.name == wanted]
+    if not matching:
         known = ", ".join(scenario.name for scenario in scenarios())
         raise InputError(f"`{name}`: there is no such scenario; there are {known}, and all")
-    return found
+    return matching

@@ -81,15 +81,15 @@ def jobs_on_machines(grid: Plan, machines: Path, scale: int | None) -> dict[str,
 
 
 def _jobs(grid: Plan, planned: Callable[[str], str]) -> dict[str, Job]:
-    found = {}
+    jobs = {}
     for run in grid.runs:
         text = planned(run.id)
         read = json.loads(text)
-        found[run.id] = Job(text, read["scale"], tuple(read["notes"]), read["at_most_s"])
-    scales = sorted({job.scale for job in found.values()})
+        jobs[run.id] = Job(text, read["scale"], tuple(read["notes"]), read["at_most_s"])
+    scales = sorted({job.scale for job in jobs.values()})
     if len(scales) > 1:
         raise _core.InputError(f"points of the sweep have lines of other rates: give one --scale, such as {scales[-1]}")
-    return found
+    return jobs
 
 
 def notes(planned: "dict[str, Job]") -> list[str]:
@@ -108,10 +108,10 @@ def measure(
     or an agent ends.
     """
     watch.planned(grid)
-    one = next(iter(planned.values()))
-    how: dict[str, Any] = {"on": "machines" if one.machines else "linux", "scale": one.scale}
-    if one.machines:
-        how["machines"] = list(one.machines)
+    planned_job = next(iter(planned.values()))
+    how: dict[str, Any] = {"on": "machines" if planned_job.machines else "linux", "scale": planned_job.scale}
+    if planned_job.machines:
+        how["machines"] = list(planned_job.machines)
     if switch is not None:
         how["switch"] = switch
     with exclusive_writer(out):
@@ -146,8 +146,8 @@ def _reporter(run_id: str, job: Job, watch: Watcher) -> Callable[[float, int], b
 def status() -> Sequence[dict[str, Any]]:
     """The state of each testbed: its name, its existing and planned namespaces, its use, and warnings of its
     switches."""
-    found: list[dict[str, Any]] = json.loads(_core.linux_status())
-    return found
+    testbeds: list[dict[str, Any]] = json.loads(_core.linux_status())
+    return testbeds
 
 
 def leftovers() -> Sequence[str]:

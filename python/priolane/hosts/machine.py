@@ -118,7 +118,10 @@ class Machine:
 
     def marking(self) -> str | None:
         """Whether a program of ours can mark packets at a queue: `None`, or why not."""
-        tried = {one["name"]: one["missing"] for one in json.loads(_core.linux_machine())["capabilities"]}
+        tried = {
+            capability["name"]: capability["missing"]
+            for capability in json.loads(_core.linux_machine())["capabilities"]
+        }
         return next((why for name, why in tried.items() if name.startswith("marks by a BPF program")), "not tried")
 
 

@@ -65,12 +65,12 @@ def declared(file: str, name: str, text: str, keys: Mapping[str, Any], contract:
     `contract` is the class of `priolane.scheme` whose methods it must have.
     """
     try:
-        found = _read(file, name, text, contract)
+        declaration = _read(file, name, text, contract)
         for key, value in keys.items():
-            _require_attribute(name, found.defaults, key, value)
+            _require_attribute(name, declaration.defaults, key, value)
     except _Wrong as wrong:
         return Declared(ecn=False, key=wrong.key, what=wrong.what, fix=wrong.fix)
-    return Declared(ecn=found.ecn)
+    return Declared(ecn=declaration.ecn)
 
 
 def _require_attribute(name: str, defaults: Mapping[str, Any], key: str, value: Any) -> None:
@@ -158,7 +158,7 @@ def _with_bases(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> tupl
 
 def _attributes(lines: list[ast.ClassDef]) -> dict[str, Any]:
     """The values of the attributes of a class; those of a class go before those of its bases."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for node in reversed(lines):
         for child in node.body:
             targets: list[ast.expr] = []
@@ -167,8 +167,8 @@ def _attributes(lines: list[ast.ClassDef]) -> dict[str, Any]:
             elif isinstance(child, ast.AnnAssign) and child.value is not None:
                 targets = [child.target]
             for target in targets:
-                found.update(_assigned(target, child.value))  # type: ignore[attr-defined]
-    return found
+                attributes.update(_assigned(target, child.value))  # type: ignore[attr-defined]
+    return attributes
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Any]]:
@@ -178,8 +178,8 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Any]]:
         except ValueError:
             yield target.id, None
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for one, item in zip(target.elts, value.elts, strict=True):
-            yield from _assigned(one, item)
+        for element, item in zip(target.elts, value.elts, strict=True):
+            yield from _assigned(element, item)
 
 
 def loaded(file: str, name: str, text: str, keys: Mapping[str, Any], contract: str | None = None) -> type:
@@ -187,30 +187,32 @@ def loaded(file: str, name: str, text: str, keys: Mapping[str, Any], contract: s
 
     `contract` is the class of `priolane.scheme` whose methods it must have; `None` if that is not known yet.
     """
-    found = getattr(_module(file, text), name, None)
-    if not isinstance(found, type):
-        raise InputError(f"{file}: {name} is {type(found).__name__} and not a class once the file has run")
+    attribute = getattr(_module(file, text), name, None)
+    if not isinstance(attribute, type):
+        raise InputError(f"{file}: {name} is {type(attribute).__name__} and not a class once the file has run")
     methods = METHODS.get(contract or "", {})
-    missing = [method for method in methods if not callable(getattr(found, method, None))]
-    if inspect.isabstract(found):
-        missing += sorted(vars(found).get("__abstractmethods__", ()))
+    missing = [method for method in methods if not callable(getattr(attribute, method, None))]
+    if inspect.isabstract(attribute):
+        missing += sorted(vars(attribute).get("__abstractmethods__", ()))
     if missing:
         raise InputError(f"{file}: {name} has no method {missing[0]}; write it in the class")
     for method in (*methods, *OPTIONAL):
-        function = getattr(found, method, None)
+        function = getattr(attribute, method, None)
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
             raise InputError(f"{file}: {name}.{method} has `yield` or is `async`, so that a call runs none of it")
     if not keys:
-        return found
-    own = {key: float(value) if isinstance(getattr(found, key), float) else value for key, value in keys.items()}
-    members = {**own, "__module__": found.__module__, "__qualname__": found.__qualname__}
-    return types.new_class(name, (found,), exec_body=lambda namespace: namespace.update(members))
+        return attribute
+    own = {key: float(value) if isinstance(getattr(attribute, key), float) else value for key, value in keys.items()}
+    members = {**own, "__module__": attribute.__module__, "__qualname__": attribute.__qualname__}
+    return types.new_class(name, (attribute,), exec_body=lambda namespace: namespace.update(members))
 
 
-def own_methods(found: type, contract: str) -> list[str]:
+def own_methods(own_class: type, contract: str) -> list[str]:
     """The methods that a class may have and has, other than those of the base class that states the contract."""
     base = getattr(importlib.import_module(_SCHEME), contract)
-    return [method for method in OPTIONAL if getattr(found, method, None) not in (None, getattr(base, method, None))]
+    return [
+        method for method in OPTIONAL if getattr(own_class, method, None) not in (None, getattr(base, method, None))
+    ]
 
 
 def _module(file: str, text: str) -> types.ModuleType:
@@ -236,8 +238,8 @@ def _module(file: str, text: str) -> types.ModuleType:
 
 def _import_covered(name: str, scope: Any = None, local: Any = None, names: Sequence[str] = (), level: int = 0) -> Any:
     """`__import__` of a text: imports what a class may import, however the text asks for it."""
-    found = [f"{name}.{each}" for each in names] if name == "priolane" else [name]
-    foreign = next((each for each in found if level > 0 or not is_covered(each)), None)
+    modules = [f"{name}.{each}" for each in names] if name == "priolane" else [name]
+    foreign = next((each for each in modules if level > 0 or not is_covered(each)), None)
     if foreign is not None:
         raise ImportError(
             f"{foreign} is not a part of the run's id: a class imports the standard library and {_SCHEME}"

@@ -133,14 +133,14 @@ def as_seeds(seeds: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
     if seeds is None:
         return None
     counted = isinstance(seeds, int)
-    chosen = (seeds,) if isinstance(seeds, int) else tuple(seeds)
-    for seed in chosen:
+    numbers = (seeds,) if isinstance(seeds, int) else tuple(seeds)
+    for seed in numbers:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 1 <= seed < 2**63:
             what = "a number of seeds" if counted else "a seed"
             raise InputError(
                 f"seeds=: {seed!r} is not {what}; a whole number from 1, or a list of seeds such as [7, 8, 9]"
             )
-    return chosen[0] if counted else chosen
+    return numbers[0] if counted else numbers
 
 
 def plan(source: Source, options: Options | None = None) -> Plan:

@@ -24,8 +24,8 @@ def _differences(schemes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             if value is not None:
                 values.setdefault(str(value), []).append(name)
         if len(values) > 1:
-            found = "; ".join(f"{value}: {', '.join(names)}" for value, names in values.items())
-            yield f"schemes differ in {meaning} ({found}); `{stated}` states one for all that have it"
+            differences = "; ".join(f"{value}: {', '.join(names)}" for value, names in values.items())
+            yield f"schemes differ in {meaning} ({differences}); `{stated}` states one for all that have it"
 
 
 def _nic(scheme: Mapping[str, Any]) -> str | None:

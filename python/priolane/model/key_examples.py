@@ -38,16 +38,16 @@ def find_example(part: Part, key: Key) -> Example | None:
 @cache
 def _first_use(part: Part) -> Mapping[str, Example]:
     """The values in shipped files for the keys of a part: the first value of each that is not too long."""
-    found: dict[str, Example] = {}
+    first_uses: dict[str, Example] = {}
     for file, table in _tables(part):
         for key in part.keys:
-            if key.name in found:
+            if key.name in first_uses:
                 continue
             value = _value_at(table, key.name.split("."))
             text = "" if value is None else inline(value)
             if text and len(text) <= _LONGEST:
-                found[key.name] = Example(text, file)
-    return found
+                first_uses[key.name] = Example(text, file)
+    return first_uses
 
 
 def _tables(part: Part) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -69,10 +69,10 @@ def _places(read: Mapping[str, Any], part: Part) -> list[Mapping[str, Any]]:
     """The tables of an experiment file with the keys of a table of experiments."""
     if part.table == part.name:
         return [read]
-    found = read.get(part.table, [])
+    tables = read.get(part.table, [])
     if part.name.endswith(".NAME]"):
-        return list(found.values()) if isinstance(found, Mapping) else []
-    return list(found) if isinstance(found, list) else [found]
+        return list(tables.values()) if isinstance(tables, Mapping) else []
+    return list(tables) if isinstance(tables, list) else [tables]
 
 
 def _schemes(read: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -121,14 +121,14 @@ def by_type(value: Value, default: str = "") -> str:
     if _LITERAL.fullmatch(default) or default in value.words:
         return f'"{default}"'
     kind = value.type.removeprefix("list of ")
-    one = {
+    example = {
         "one of": f'"{value.words[0]}"' if value.words else "",
         "quantity": f'"{value.sample}"',
         "true or false": "true",
         "whole number": _within(value.range, whole=True),
         "number": _within(value.range, whole=False),
     }.get(kind, "")
-    return f"[{one}]" if one and kind != value.type else one
+    return f"[{example}]" if example and kind != value.type else example
 
 
 def _within(interval: str, *, whole: bool) -> str:

@@ -111,12 +111,12 @@ def find(wanted: str) -> list[Part]:
     """
     known = parts()
     name = wanted.strip("[]")
-    found = [part for part in known if wanted in (part.row, part.title) or name in (part.name, part.table)]
-    found = found or [narrowed for part in known if (narrowed := _only(part, wanted)).keys]
-    if not found:
+    matching = [part for part in known if wanted in (part.row, part.title) or name in (part.name, part.table)]
+    matching = matching or [narrowed for part in known if (narrowed := _only(part, wanted)).keys]
+    if not matching:
         rows = ", ".join(dict.fromkeys(part.row for part in known))
         raise InputError(f"unknown part or key {wanted!r}. Use a row ({rows}), a part such as dctcp, or a key")
-    return found
+    return matching
 
 
 def _only(part: Part, name: str) -> Part:

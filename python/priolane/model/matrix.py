@@ -124,11 +124,11 @@ class Matrix:
 
     def reasons(self) -> dict[str, dict[str, list[str]]]:
         """The reasons against pairs, each with the second parts of its pairs by the first."""
-        found: dict[str, dict[str, list[str]]] = {}
+        reasons_of: dict[str, dict[str, list[str]]] = {}
         for cell in self.cells:
             if not cell.fits:
-                found.setdefault(cell.reason, {}).setdefault(cell.first, []).append(cell.second)
-        return found
+                reasons_of.setdefault(cell.reason, {}).setdefault(cell.first, []).append(cell.second)
+        return reasons_of
 
 
 def matrix(row: str, column: str) -> Matrix:
@@ -172,8 +172,8 @@ def _cell(of: Mapping[str, str], schemes: Sequence[Mapping[str, str]]) -> Cell:
                 return Cell(first, second, _named(scheme), _named(beside), "")
             against.append(mistake)
     # What is said of another row may be the fault of what was tried there.
-    chosen = next((mistake for mistake in against if mistake.row in of), against[0])
-    return Cell(first, second, {}, {}, chosen.reason)
+    cause = next((mistake for mistake in against if mistake.row in of), against[0])
+    return Cell(first, second, {}, {}, cause.reason)
 
 
 def _named(rows: Mapping[str, str]) -> dict[str, str]:
@@ -208,8 +208,8 @@ def _check(schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
         some = [nth for nth, scheme in enumerate(schemes) if _is_priced(scheme) == paying]
         for begin in range(0, len(some), _SCHEMES):
             places = some[begin : begin + _SCHEMES]
-            for place, chosen in _mistakes([schemes[place] for place in places], paying=paying):
-                answers[places[place]] = chosen
+            for place, mistake in _mistakes([schemes[place] for place in places], paying=paying):
+                answers[places[place]] = mistake
     return answers
 
 
@@ -219,19 +219,19 @@ def _mistakes(schemes: Sequence[Mapping[str, str]], *, paying: bool) -> Iterator
     pays = {"mix": [{"share": 0.5}, {"share": 0.5, "w": 2}]} if paying else {}
     price = {"price": {"p0": 1}} if paying else {}
     try:
-        asked = _EXPERIMENT | price | {"schemes": list(tables), "group": [_GROUP | pays], "scheme": tables}
-        plan(Experiment(asked, folder=Path(__file__).parent))
+        question = _EXPERIMENT | price | {"schemes": list(tables), "group": [_GROUP | pays], "scheme": tables}
+        plan(Experiment(question, folder=Path(__file__).parent))
     except InputError as error:
         yield from _read(error.mistakes)
 
 
 def _read(mistakes: Iterable[Mistake]) -> Iterator[tuple[int, _Mistake]]:
     for mistake in mistakes:
-        found = _KEY.fullmatch(mistake.key)
-        if found is None:
+        match = _KEY.fullmatch(mistake.key)
+        if match is None:
             raise RuntimeError(f"the checker refuses what the matrix asks: {mistake}")
-        row = found[2] or ""
-        yield int(found[1]), _Mistake("port" if row == "map" else row, f"{mistake.what}. {mistake.advice}")
+        row = match[2] or ""
+        yield int(match[1]), _Mistake("port" if row == "map" else row, f"{mistake.what}. {mistake.advice}")
 
 
 def _table(scheme: Mapping[str, str]) -> dict[str, Any]:
@@ -260,8 +260,8 @@ def _written(row: str, name: str) -> Any:
 
 def _keys(text: str) -> dict[str, Any]:
     """Keys and values that commas separate."""
-    found: dict[str, Any] = _toml(f"{{ {text} }}")
-    return found
+    keys: dict[str, Any] = _toml(f"{{ {text} }}")
+    return keys
 
 
 def _toml(value: str) -> Any:

@@ -25,17 +25,17 @@ def queues(scheme: Mapping[str, Any]) -> int:
 def switches(scheme: Mapping[str, Any]) -> list[str]:
     """The requirements for a switch port: the discipline, marking, lossless classes, telemetry."""
     port = scheme["port"]
-    found = [_service(scheme)]
+    clauses = [_service(scheme)]
     if "ecn" in port:
-        found.append("mark packets (ECN)")
+        clauses.append("mark packets (ECN)")
     if "pfc" in port:
         lossless = len(port["pfc"]["classes"])
-        found.append(f"pause {lossless} class{'es' if lossless > 1 else ''} (PFC)")
+        clauses.append(f"pause {lossless} class{'es' if lossless > 1 else ''} (PFC)")
     if "push_out" in _table(port.get("buffer")):
-        found.append("push out worse packets")
+        clauses.append("push out worse packets")
     if "int" in part("transport", scheme["transport"]["kind"]).needs:
-        found.append("write queue and rate into packets (INT)")
-    return found
+        clauses.append("write queue and rate into packets (INT)")
+    return clauses
 
 
 def _service(scheme: Mapping[str, Any]) -> str:
@@ -49,13 +49,13 @@ def _service(scheme: Mapping[str, Any]) -> str:
 
 def hosts(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
     """The requirements for a host: those of its parts for the NIC, the levels of its scheduler, admission."""
-    found = [clause for part in parts if part.row == "host" for clause in part.requires]
-    found += [clause for part in parts if part.row == "transport" for clause in part.requires if "NIC" in clause]
+    clauses = [clause for part in parts if part.row == "host" for clause in part.requires]
+    clauses += [clause for part in parts if part.row == "transport" for clause in part.requires if "NIC" in clause]
     if scheme["host"]["kind"] == "mlfq":
-        found.append(f"a scheduler with {scheme['host']['levels']} levels")
+        clauses.append(f"a scheduler with {scheme['host']['levels']} levels")
     if _table(scheme.get("admit")).get("kind", "none") != "none":
-        found.append("admission control")
-    return found or ["nothing beside the transport"]
+        clauses.append("admission control")
+    return clauses or ["nothing beside the transport"]
 
 
 def sizes(scheme: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def thresholds(
     Raises `InputError` if an argument is not legal, a file cannot be read, or the one solver that is asked for does not
     apply.
     """
-    given = {
+    stated = {
         "flows": None if flows is None else str(flows),
         "sizes": None if sizes is None else str(sizes),
         "interpolation": interpolation,
@@ -76,7 +76,7 @@ def thresholds(
         "load": load,
         "solver": solver,
     }
-    return _read(json.loads(solve({key: value for key, value in given.items() if value is not None})))
+    return _read(json.loads(solve({key: value for key, value in stated.items() if value is not None})))
 
 
 def solve(request: Mapping[str, Any]) -> str:
@@ -92,20 +92,24 @@ def solve(request: Mapping[str, Any]) -> str:
 def _read(answer: Mapping[str, Any]) -> Thresholds:
     ladders = [
         Ladder(
-            solver=found["solver"],
+            solver=solver_answer["solver"],
             place=ladder.get("place"),
             levels=ladder["levels"],
             thresholds=tuple(ladder["thresholds"]),
             costs=ladder["costs"],
             relative=ladder["relative"],
         )
-        for found in answer["solvers"]
-        for ladder in found["ladders"]
+        for solver_answer in answer["solvers"]
+        for ladder in solver_answer["ladders"]
     ]
     return Thresholds(
         levels=answer["levels"],
         load=answer["load"],
         traffic=answer["traffic"],
         ladders=tuple(ladders),
-        reasons={found["solver"]: found["reason"] for found in answer["solvers"] if found.get("reason")},
+        reasons={
+            solver_answer["solver"]: solver_answer["reason"]
+            for solver_answer in answer["solvers"]
+            if solver_answer.get("reason")
+        },
     )

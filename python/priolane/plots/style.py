@@ -197,10 +197,10 @@ def _fixed(name: str) -> Style | None:
 
 def _ranked(name: str) -> Style | None:
     """One of several ranks; after the last colour they start again."""
-    found = _RANK.fullmatch(name.lower())
-    if found is None:
+    match = _RANK.fullmatch(name.lower())
+    if match is None:
         return None
-    rank = int(found[1])
+    rank = int(match[1])
     return Style(
         colour=_RANKS[rank % len(_RANKS)],
         marker=MARKERS[rank % len(MARKERS)],

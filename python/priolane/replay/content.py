@@ -136,7 +136,7 @@ def _head(recording: Recording, clock: Clock, series: list[dict[str, Any]]) -> d
     hops = recording.hops
     ends = {link[end] for link in (recording.links[n] for n in np.unique(hops["link"])) for end in ("from", "to")}
     place = places(recording.nodes, recording.links, ends)
-    classes = sorted({int(one) for one in np.unique(hops["class"])})
+    classes = sorted({int(number) for number in np.unique(hops["class"])})
     return {
         "run": recording.run,
         "scheme": recording.scheme,

@@ -23,26 +23,26 @@ class Extent:
     later_ps: int | None = None
 
     @classmethod
-    def around(cls, found: Trace, from_ps: int | None = None, until_ps: int | None = None) -> "Extent":
+    def around(cls, trace: Trace, from_ps: int | None = None, until_ps: int | None = None) -> "Extent":
         """The life of a traced flow with a tenth of that time before and after, or what is stated of both ends.
 
         If the past of the flow has more hops than are taken, the page begins with the flow, unless `from_ps` is stated.
 
         Raises `InputError` if nothing is left between the two.
         """
-        start = int(found.flow["start_ps"])
-        life = found.flow["fct_ps"]
-        end = found.stopped_at_ps if life is None else start + int(life)
+        start = int(trace.flow["start_ps"])
+        life = trace.flow["fct_ps"]
+        end = trace.stopped_at_ps if life is None else start + int(life)
         margin = max(1, (end - start) // _MARGIN)
         begins = max(0, start - margin) if from_ps is None else from_ps
-        ends = min(found.stopped_at_ps, end + margin) if until_ps is None else until_ps
-        if begins >= min(ends, found.stopped_at_ps):
-            where = f"flow {found.flow['id']} lives from {start / 1e6:,.3f} us to {end / 1e6:,.3f} us"
+        ends = min(trace.stopped_at_ps, end + margin) if until_ps is None else until_ps
+        if begins >= min(ends, trace.stopped_at_ps):
+            where = f"flow {trace.flow['id']} lives from {start / 1e6:,.3f} us to {end / 1e6:,.3f} us"
             key, what = (
                 ("--from", "after the end of the page") if from_ps is not None else ("--until", "before its start")
             )
             raise InputError(
-                f"{key}: it is {what}; {where}, and the run stops at {found.stopped_at_ps / 1e6:,.3f} us. "
+                f"{key}: it is {what}; {where}, and the run stops at {trace.stopped_at_ps / 1e6:,.3f} us. "
                 "Use times around them."
             )
         return cls(begins, ends, later_ps=start if from_ps is None and start > begins else None)

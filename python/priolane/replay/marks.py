@@ -55,8 +55,8 @@ def _hop_marks(recording: Recording) -> Iterator[tuple[int, Column, Column]]:
     yield MARKED, hops["marked"], hops["queued_ps"]
 
 
-def _of_hops(flows: Column, chosen: Column, at: Column, row: int) -> _Part:
-    places = np.flatnonzero(chosen)
+def _of_hops(flows: Column, mask: Column, at: Column, row: int) -> _Part:
+    places = np.flatnonzero(mask)
     return at[places], np.full(len(places), row), flows[places], places
 
 

@@ -59,7 +59,7 @@ def title(recording: Recording) -> str:
 def says(recording: Recording) -> str:
     """The run and its part, in a line."""
     part = recording.part
-    where = ", ".join(one for one in (point_text(recording.point), f"seed {recording.seed}") if one)
+    where = ", ".join(part for part in (point_text(recording.point), f"seed {recording.seed}") if part)
     hops = len(recording.hops["flow"])
     packets = int((recording.hops["hop"] == 0).sum())
     return (
@@ -70,16 +70,16 @@ def says(recording: Recording) -> str:
 
 def notes(recording: Recording) -> list[str]:
     """The properties that the page does not show, in sentences."""
-    found = []
+    sentences = []
     if recording.full_ps is not None:
-        found.append(
+        sentences.append(
             f"The page ends at {recording.full_ps / 1e6:,.3f} us, at {recording.part.most_hops:,} hops: --most-hops "
             "takes more, --from begins later."
         )
     short = int((missing_packets(recording) > 0).sum())
     if short:
-        found.append(
+        sentences.append(
             f"{short:,} packets found packets in ports that were sent before the page begins: until those have left, "
             "queues are longer than shown. --from begins earlier."
         )
-    return found
+    return sentences

@@ -27,11 +27,11 @@ def places(nodes: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]
             gaps += 0.5
         along[host] = nth + gaps
     width = max(along.values(), default=0.0) + 1.0
-    found = {host: ((at + 0.5) / width, 0.0) for host, at in along.items()}
+    places_of = {host: ((at + 0.5) / width, 0.0) for host, at in along.items()}
     top = max(node["tier"] for node in nodes)
     for tier in range(1, top + 1):
-        found |= _tier(nodes, links, found, (tier, top))
-    return found
+        places_of |= _tier(nodes, links, places_of, (tier, top))
+    return places_of
 
 
 def _tier(

@@ -54,10 +54,10 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
     warning = coded(_cut(warnings[0])) if warnings else Markup()
     lead = report.lead
     if lead is None:
-        found = difference(view, grid_text(results))
-        is_long = len(found.headline) > _LONG_HEADLINE
-        texts = (eyebrow, found.headline, is_long, found.numbers)
-        return Answer(*texts, None, "", "", found.basis, warning, more, found.of_class)
+        difference_text = difference(view, grid_text(results))
+        is_long = len(difference_text.headline) > _LONG_HEADLINE
+        texts = (eyebrow, difference_text.headline, is_long, difference_text.numbers)
+        return Answer(*texts, None, "", "", difference_text.basis, warning, more, difference_text.of_class)
     title = kept.conclusion.rstrip(".") or headline(lead)
     return Answer(
         eyebrow=eyebrow,
@@ -92,10 +92,10 @@ def numbers_text(claim: Claim) -> str:
         return ""
     rows, unit = judged(claim), claim.contrasts[0].unit
     if len(rows) > _MOST_NUMBERS:
-        asked = allowed_band(claim)
-        if asked is None:
+        band = allowed_band(claim)
+        if band is None:
             return range_text([estimate for _, estimate in rows], unit)
-        place, estimate = rows[furthest(claim, asked.distance)]
+        place, estimate = rows[furthest(claim, band.distance)]
         return f"furthest off of {len(rows)}: {estimate_text(estimate, unit)} at {place}"
     texts = [(place, estimate_text(estimate, unit)) for place, estimate in rows]
     return " · ".join(f"{place}: {text}" if place else text for place, text in texts)

@@ -90,12 +90,12 @@ def _over_points(results: Results) -> list[DefaultFigure | None]:
     numbers = drawn_points(len(points))
     left_out = "" if len(numbers) == len(points) else f" {_LEFT_OUT} of {len(points)} sweep points are drawn."
     by_point = [_of_flows(results, points[number], number) for number in numbers]
-    found: list[DefaultFigure | None] = []
+    figures: list[DefaultFigure | None] = []
     for *others, last in zip(*by_point, strict=True):
-        drawn = tuple(one for one in others if one is not None)
+        drawn = tuple(figure for figure in others if figure is not None)
         caption = left_out if drawn else ""
-        found.append(last and replace(last, others=drawn, caption=f"{last.caption}{caption}"))
-    return found
+        figures.append(last and replace(last, others=drawn, caption=f"{last.caption}{caption}"))
+    return figures
 
 
 def drawn_points(count: int) -> list[int]:
@@ -108,7 +108,7 @@ def _of_flows(results: Results, point: Mapping[str, Any], number: int) -> list[D
     groups = _groups(results, point)
     timeout_s = _timeout_s(results) if any(flows.timeouts for group in groups for flows in group.by_seed) else None
     figures = [*(_by_size(groups, share, timeout_s) for share in _LEAST_FLOWS), _distribution(groups, timeout_s)]
-    return [one and replace(one, point=place_text(point), number=number) for one in figures]
+    return [figure and replace(figure, point=place_text(point), number=number) for figure in figures]
 
 
 def queue_panel(traces: OverTime | None) -> Panel | None:
@@ -128,12 +128,12 @@ def _groups(results: Results, point: Mapping[str, Any]) -> list[_Group]:
 
 def _timeout_s(results: Results) -> float | None:
     """The time that a flow waits if it loses all of its first packets, if it is the same with every scheme."""
-    found = set()
+    timeouts = set()
     for record in results.records.values():
         scheme = record["merged"].get("scheme", {}).get(record["scheme"], {})
         transport = scheme.get("transport", {}) if isinstance(scheme, Mapping) else {}
-        found.add(picoseconds(transport.get("initial_rto")) if isinstance(transport, Mapping) else None)
-    only = found.pop() if len(found) == 1 else None
+        timeouts.add(picoseconds(transport.get("initial_rto")) if isinstance(transport, Mapping) else None)
+    only = timeouts.pop() if len(timeouts) == 1 else None
     return None if only is None else only / _PS_PER_S
 
 
@@ -155,7 +155,7 @@ def _by_size(groups: Sequence[_Group], share: float, timeout_s: float | None) ->
         Series(group.scheme, group.scheme, 0, tuple(_marks(group, share, list(zip(bins, middles, strict=True)))))
         for group in groups
     )
-    means = [mark.estimate.mean for one in series for mark in one.marks if mark.estimate.mean is not None]
+    means = [mark.estimate.mean for curve in series for mark in curve.marks if mark.estimate.mean is not None]
     if not means:
         return None
     panel = Panel(
@@ -205,18 +205,18 @@ def pooled_quantile(by_seed: "Sequence[Floats]", share: float) -> Estimate:
         return Estimate(value, None, None, len(by_seed))
     thin = [values[np.linspace(0, len(values) - 1, min(len(values), _MOST_VALUES)).astype(int)] for values in by_seed]
     values = np.concatenate(thin)
-    seeds = np.repeat(np.arange(len(thin)), [len(one) for one in thin])
-    weights = np.array([len(whole) / len(one) for whole, one in zip(by_seed, thin, strict=True)])
+    seeds = np.repeat(np.arange(len(thin)), [len(values) for values in thin])
+    weights = np.array([len(whole) / len(values) for whole, values in zip(by_seed, thin, strict=True)])
     order = np.argsort(values, kind="stable")
     values, seeds = values[order], seeds[order]
     # The same page each time.
     draws = np.random.default_rng(1).integers(len(thin), size=(_RESAMPLES, len(thin)))
-    found = []
+    quantiles = []
     for draw in draws:
         drawn = np.bincount(draw, minlength=len(thin))
         total = np.cumsum((drawn * weights)[seeds])
-        found.append(float(values[np.searchsorted(total, share * total[-1] * (1 - 1e-12))]))
-    low, high = np.quantile(found, _INTERVAL)
+        quantiles.append(float(values[np.searchsorted(total, share * total[-1] * (1 - 1e-12))]))
+    low, high = np.quantile(quantiles, _INTERVAL)
     return Estimate(value, float(low), float(high), len(by_seed))
 
 
@@ -251,14 +251,14 @@ def _distribution(groups: Sequence[_Group], timeout_s: float | None) -> DefaultF
             if rank <= len(times)
         )
         series.append(Series(group.scheme, group.scheme, 0, marks))
-    if not any(one.marks for one in series):
+    if not any(curve.marks for curve in series):
         return None
     panel = Panel(
         title="Flow completion times",
         kind="cdf",
         x_label="flow completion time (s)",
         y_label="flows finished within",
-        log_x=spans_decades([mark.x for one in series for mark in one.marks]),
+        log_x=spans_decades([mark.x for curve in series for mark in curve.marks]),
         log_y=False,
         reference=None,
         series=tuple(series),
@@ -269,7 +269,7 @@ def _distribution(groups: Sequence[_Group], timeout_s: float | None) -> DefaultF
 
 def _goodput(view: Overview) -> DefaultFigure | None:
     """The mean goodput of flows over the sweep, or by scheme where nothing is swept."""
-    section = next((one for one in view.classes if one.name == ALL), None)
+    section = next((section for section in view.classes if section.name == ALL), None)
     if section is None:
         return None
     nth = next((nth for nth, quantity in enumerate(section.quantities) if quantity.name == "goodput"), None)
@@ -283,7 +283,7 @@ def _goodput(view: Overview) -> DefaultFigure | None:
     series = tuple(Series(scheme, scheme, 0, _ordered(marks)) for scheme, marks in by_scheme.items())
     if not series:
         return None
-    numbers = [mark.x for one in series for mark in one.marks]
+    numbers = [mark.x for curve in series for mark in curve.marks]
     panel = Panel(
         title="Goodput of a flow",
         kind="bar" if key is None else "line",
@@ -331,7 +331,8 @@ def _longest_queue(traces: OverTime | None) -> DefaultFigure | None:
     if panel is None:
         return None
     series = tuple(
-        Series(one.scheme, one.label, one.variant, tuple(_largest(mark) for mark in one.marks)) for one in panel.series
+        Series(curve.scheme, curve.label, curve.variant, tuple(_largest(mark) for mark in curve.marks))
+        for curve in panel.series
     )
     port = panel.title.rpartition(":")[0]
     longest = Panel(

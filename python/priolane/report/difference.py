@@ -42,7 +42,7 @@ def difference(view: Overview, ran: str) -> Difference:
     leads = sorted(_leads(view), key=lambda lead: lead.p)
     if leads:
         return _of_lead(view, leads[0], len(leads))
-    section = next((one for one in view.classes if one.rows and one.quantities), None)
+    section = next((table for table in view.classes if table.rows and table.quantities), None)
     if section is None:
         return Difference(f"{sentence_case(ran)}: no flow was measured", "", None, "")
     return _of_spread(view, section)

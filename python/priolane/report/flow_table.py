@@ -88,7 +88,7 @@ def positive(table: "pa.Table", name: str, path: Path) -> "Floats":
 
     column = table.column(name).combine_chunks()
     # `to_numpy` loads pandas where that is installed.
-    found: Floats = np.full(len(column), np.nan) if column.null_count else np.from_dlpack(column).astype(np.float64)
-    if not bool(np.isfinite(found).all() and (found > 0).all()):
+    values: Floats = np.full(len(column), np.nan) if column.null_count else np.from_dlpack(column).astype(np.float64)
+    if not bool(np.isfinite(values).all() and (values > 0).all()):
         raise InputError(f"{path}: damaged: the column {name!r} has a value that no flow has; {_CURE}")
-    return found
+    return values

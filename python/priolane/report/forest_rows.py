@@ -71,33 +71,33 @@ def _bound(above: float | None, below: float | None) -> AllowedBand | None:
 
 
 def _rows(claim: Claim) -> list[ForestRow]:
-    asked = allowed_band(claim)
-    if asked is None or not claim.contrasts:
+    band = allowed_band(claim)
+    if band is None or not claim.contrasts:
         return []
     compares = claim.test["kind"] in ("order", "equal", "trend")
-    kept = _decisive(claim, asked)
+    kept = _decisive(claim, band)
     rows = [(nth, claim.contrasts[nth]) for nth in kept if not compares or claim.contrasts[nth].is_ratio]
     places = [place for place, _ in judged(claim)]
     more = "" if len(kept) == len(claim.contrasts) else f"furthest of {len(claim.contrasts)}"
     return [
-        _row(claim, asked, item.estimate, ", ".join(part for part in (places[nth], more) if part))
+        _row(claim, band, item.estimate, ", ".join(part for part in (places[nth], more) if part))
         for nth, item in rows
-        if item.estimate.mean is not None and item.estimate.mean / asked.of > 0
+        if item.estimate.mean is not None and item.estimate.mean / band.of > 0
     ]
 
 
-def _decisive(claim: Claim, asked: AllowedBand) -> list[int]:
+def _decisive(claim: Claim, band: AllowedBand) -> list[int]:
     """The places of the values that have a row: all of a few, or the one that is furthest off."""
     places = range(len(claim.contrasts))
     if claim.test["kind"] == "trend":
         # The fitted change of each line is the first comparison of its point.
         firsts = [next(nths) for _, nths in groupby(places, key=lambda nth: dict(claim.contrasts[nth].at))]
         return firsts[:_MOST_ROWS]
-    return list(places) if len(places) <= _MOST_ROWS else [furthest(claim, asked.distance)]
+    return list(places) if len(places) <= _MOST_ROWS else [furthest(claim, band.distance)]
 
 
-def _row(claim: Claim, asked: AllowedBand, estimate: Estimate, place: str) -> ForestRow:
-    over = estimate.scaled(1 / asked.of)
+def _row(claim: Claim, band: AllowedBand, estimate: Estimate, place: str) -> ForestRow:
+    over = estimate.scaled(1 / band.of)
     sign = badge_of(claim)
     interval = None if over.low is None or over.high is None else (over.low, over.high)
     says = statement(claim.text)
@@ -109,8 +109,8 @@ def _row(claim: Claim, asked: AllowedBand, estimate: Estimate, place: str) -> Fo
         place=place,
         mean=over.mean or 0.0,
         interval=interval,
-        band=(asked.low, asked.high),
-        description=f"{sign['word']}: {says}{where}: {_text(over)} of what is asked; allowed: {_band(asked)}",
+        band=(band.low, band.high),
+        description=f"{sign['word']}: {says}{where}: {_text(over)} of what is asked; allowed: {_band(band)}",
     )
 
 
@@ -119,7 +119,7 @@ def _text(over: Estimate) -> str:
     return f"{mean} [{', '.join(ends)}]" if ends and ends[0] != ends[1] else mean
 
 
-def _band(asked: AllowedBand) -> str:
-    if asked.high == math.inf:
-        return f"above {asked.low:.3g}"
-    return f"{asked.low:.3g} to {asked.high:.3g}" if asked.low else f"below {asked.high:.3g}"
+def _band(band: AllowedBand) -> str:
+    if band.high == math.inf:
+        return f"above {band.low:.3g}"
+    return f"{band.low:.3g} to {band.high:.3g}" if band.low else f"below {band.high:.3g}"

@@ -60,28 +60,28 @@ def kinds(warnings: Sequence[str]) -> Iterator[Kind]:
     for warning in warnings:
         parts = _SLOT.split(warning)
         groups.setdefault(tuple(parts), {})[tuple(_SLOT.findall(warning))] = None
-    for between, found in groups.items():
-        yield _kind(between, list(found))
+    for between, lists in groups.items():
+        yield _kind(between, list(lists))
 
 
-def _kind(parts: Sequence[str], found: Sequence[Sequence[str]]) -> Kind:
-    slots = range(len(found[0]))
-    differ = [nth for nth in slots if len({values[nth] for values in found}) > 1]
+def _kind(parts: Sequence[str], lists: Sequence[Sequence[str]]) -> Kind:
+    slots = range(len(lists[0]))
+    differ = [nth for nth in slots if len({values[nth] for values in lists}) > 1]
     if len(differ) > _MOST_COLUMNS:
         # More than a table can name: one text below the other.
-        return Kind(coded("".join(_filled(parts, found[0]))), (), ())
-    if len(differ) == 1 and len(found) <= _MOST_NAMED and not found[0][differ[0]][0].isdigit():
+        return Kind(coded("".join(_filled(parts, lists[0]))), (), ())
+    if len(differ) == 1 and len(lists) <= _MOST_NAMED and not lists[0][differ[0]][0].isdigit():
         # One column of names needs no table.
         (only,) = differ
-        listed = [*found[0]]
-        listed[only] = ", ".join(values[only] for values in found)
+        listed = [*lists[0]]
+        listed[only] = ", ".join(values[only] for values in lists)
         return Kind(coded("".join(_filled(parts, listed))), (), ())
-    columns = _columns({nth: _quantity(parts[nth], found[0][nth]) for nth in differ})
+    columns = _columns({nth: _quantity(parts[nth], lists[0][nth]) for nth in differ})
     text = coded(parts[0])
     for nth, part in zip(slots, parts[1:], strict=True):
-        text += Markup("<var>{}</var>").format(columns[nth]) if nth in columns else coded(found[0][nth])
+        text += Markup("<var>{}</var>").format(columns[nth]) if nth in columns else coded(lists[0][nth])
         text += coded(part)
-    return Kind(text, list(columns.values()), [[coded(values[nth]) for nth in differ] for values in found if differ])
+    return Kind(text, list(columns.values()), [[coded(values[nth]) for nth in differ] for values in lists if differ])
 
 
 def _quantity(before: str, value: str) -> str:

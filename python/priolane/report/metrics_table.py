@@ -49,7 +49,7 @@ def table_of(panel: Panel) -> MetricsTable:
         ),
         texts=texts,
         rows=rows,
-        choices={nth: found for nth, found in names.items() if 1 < len(found) <= _MOST_CHOICES},
+        choices={nth: choices for nth, choices in names.items() if 1 < len(choices) <= _MOST_CHOICES},
     )
 
 

@@ -97,7 +97,7 @@ Readings = Sequence[tuple[int, float]]
 def over_time(results: Results) -> OverTime | None:
     """The panels of a grid; `None` where no run has samples or thresholds over time."""
     shown = _chosen(results)
-    stop = max((one.stop for one in shown), default=0)
+    stop = max((shown_run.stop for shown_run in shown), default=0)
     if stop == 0:
         return None
     every = picoseconds(results.records[shown[0].run.id]["merged"].get("sample_every"))
@@ -105,7 +105,7 @@ def over_time(results: Results) -> OverTime | None:
     axis = next((_Time(*pair) for pair in reversed(_AXES) if stop >= pair[1]), _Time(*_AXES[0]))
     ports = _ports(shown)
     panels = [_port_panel(shown, bins, axis, (port, metric)) for port in ports for metric in (_QUEUED, _SENT)]
-    panels += [panel for one in shown for panel in _threshold_panels(one, bins, axis)]
+    panels += [panel for shown_run in shown for panel in _threshold_panels(shown_run, bins, axis)]
     return OverTime(tuple(panels), _words(shown[0].run, ports, bins, axis)) if panels else None
 
 
@@ -135,8 +135,8 @@ def _file(results: Results, run: PlannedRun) -> Path:
     return results.directory / run.id / "series.parquet"
 
 
-def _rows(one: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = read_series(one.file, columns, filters, one.stop).to_pylist()
+def _rows(shown_run: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = read_series(shown_run.file, columns, filters, shown_run.stop).to_pylist()
     return rows
 
 
@@ -144,17 +144,19 @@ def _ports(shown: Iterable[_ShownRun]) -> list[str]:
     """The places where most bytes wait over all runs and where most are sent, as the module says; by name where they
     tie."""
     totals: dict[str, Counter[str]] = {_QUEUED: Counter(), _SENT: Counter()}
-    for one in shown:
-        table = read_series(one.file, ["entity", "metric", "value"], [("metric", "in", list(totals))], one.stop)
+    for shown_run in shown:
+        table = read_series(
+            shown_run.file, ["entity", "metric", "value"], [("metric", "in", list(totals))], shown_run.stop
+        )
         for row in table.group_by(["entity", "metric"]).aggregate([("value", "sum")]).to_pylist():
             totals[row["metric"]][row["entity"]] += row["value_sum"]
     known = sorted({port for total in totals.values() for port in total})
     ways = Counter(port.partition("->")[0] for port in known)
     hosts = [port for port in known if ways[port.partition("->")[0]] == 1]
     switches = [port for port in known if port not in hosts]
-    asked = [(switches, _QUEUED), (switches, _SENT), (hosts, _QUEUED)]
+    kinds = [(switches, _QUEUED), (switches, _SENT), (hosts, _QUEUED)]
     most = [
-        max(ports, key=totals[metric].__getitem__) for ports, metric in asked if any(map(totals[metric].get, ports))
+        max(ports, key=totals[metric].__getitem__) for ports, metric in kinds if any(map(totals[metric].get, ports))
     ]
     return list(dict.fromkeys(most))
 
@@ -162,7 +164,7 @@ def _ports(shown: Iterable[_ShownRun]) -> list[str]:
 def _port_panel(shown: Sequence[_ShownRun], bins: Bins, axis: _Time, what: tuple[str, str]) -> Panel:
     port, metric = what
     filters = [("entity", "==", port), ("metric", "==", metric)]
-    rows = [_rows(one, ["t_ps", "value"], filters) for one in shown]
+    rows = [_rows(shown_run, ["t_ps", "value"], filters) for shown_run in shown]
     if metric == _SENT:
         title, label, factor = "rate of bytes sent", "rate (Gbps)", _GBPS / bins.every
     else:
@@ -170,12 +172,12 @@ def _port_panel(shown: Sequence[_ShownRun], bins: Bins, axis: _Time, what: tuple
         title, label, factor = "bytes waiting", f"waiting ({unit})", _BYTES[unit]
     series = [
         Series(
-            one.run.scheme,
-            one.run.scheme,
+            shown_run.run.scheme,
+            shown_run.run.scheme,
             0,
-            _binned([(row["t_ps"], row["value"] * factor) for row in some], bins, one.stop, axis),
+            _binned([(row["t_ps"], row["value"] * factor) for row in some], bins, shown_run.stop, axis),
         )
-        for one, some in zip(shown, rows, strict=True)
+        for shown_run, some in zip(shown, rows, strict=True)
     ]
     return _panel(f"{port}: {title}", label, axis, series)
 
@@ -205,9 +207,9 @@ def _mark(bins: Bins, nth: int, axis: _Time, values: tuple[float, float]) -> Mar
     return Mark(x=middle, estimate=Estimate(values[0], None, None, 1), peak=values[1])
 
 
-def _threshold_panels(one: _ShownRun, bins: Bins, axis: _Time) -> list[Panel]:
+def _threshold_panels(shown_run: _ShownRun, bins: Bins, axis: _Time) -> list[Panel]:
     """The thresholds that the controller told, at most `LADDERS` of each ladder of a scheme."""
-    rows = _rows(one, ["t_ps", "metric", "value"], [("entity", "==", _CONTROLLER)])
+    rows = _rows(shown_run, ["t_ps", "metric", "value"], [("entity", "==", _CONTROLLER)])
     unit = _byte_unit(row["value"] for row in rows)
     panels = []
     for ladder in dict.fromkeys(row["metric"].rpartition("_threshold_")[0] for row in rows):
@@ -215,10 +217,10 @@ def _threshold_panels(one: _ShownRun, bins: Bins, axis: _Time) -> list[Panel]:
         series = []
         for nth, name in enumerate(names[:LADDERS]):
             values = [(row["t_ps"], row["value"] * _BYTES[unit]) for row in rows if row["metric"] == name]
-            marks = _in_force(values, bins, one.stop, axis)
-            series.append(Series(one.run.scheme, f"threshold {nth + 1}", nth, marks))
+            marks = _in_force(values, bins, shown_run.stop, axis)
+            series.append(Series(shown_run.run.scheme, f"threshold {nth + 1}", nth, marks))
         more = f", {LADDERS} of {len(names)}" if len(names) > LADDERS else ""
-        panels.append(_panel(f"{one.run.scheme}: {ladder} thresholds{more}", f"threshold ({unit})", axis, series))
+        panels.append(_panel(f"{shown_run.run.scheme}: {ladder} thresholds{more}", f"threshold ({unit})", axis, series))
     return panels
 
 
@@ -253,7 +255,7 @@ def _panel(title: str, y_label: str, axis: _Time, series: Sequence[Series]) -> P
 def _words(run: PlannedRun, ports: Sequence[str], bins: Bins, axis: _Time) -> str:
     point = f" at {point_text(run.point)}" if run.point else ""
     width = f"{bins.per * bins.every / axis.scale:.4g} {axis.unit}"
-    chosen = (
+    sentence = (
         "Ports: of the switches' the one with the most bytes waiting on average over all schemes and the one that sent "
         "most, and the host with the most bytes waiting. "
         if ports
@@ -261,5 +263,5 @@ def _words(run: PlannedRun, ports: Sequence[str], bins: Bins, axis: _Time) -> st
     )
     return (
         f"Seed {run.seed}{point}, in {bins.number} bins of {width}: lines are means within a bin, shades reach up to "
-        f"the largest reading. {chosen}Point anywhere to read the values."
+        f"the largest reading. {sentence}Point anywhere to read the values."
     )

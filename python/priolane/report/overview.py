@@ -305,12 +305,12 @@ def _best(entries: Sequence[Entry], quantity: Quantity) -> int | None:
     return best if all(_separated(entries[best], other, quantity.nature) for other in others) else None
 
 
-def _separated(one: Entry, other: Entry, nature: Nature) -> bool:
+def _separated(entry: Entry, other: Entry, nature: Nature) -> bool:
     """Whether the 95 % interval of the change, paired by seed, excludes no change."""
-    seeds = [seed for seed in one.by_seed if seed in other.by_seed]
+    seeds = [seed for seed in entry.by_seed if seed in other.by_seed]
     if len(seeds) < 2:
         return False
-    p = paired_change([other.by_seed[seed] for seed in seeds], [one.by_seed[seed] for seed in seeds], nature).p
+    p = paired_change([other.by_seed[seed] for seed in seeds], [entry.by_seed[seed] for seed in seeds], nature).p
     return p is not None and p <= _LARGEST_P
 
 

@@ -87,7 +87,7 @@ def narrowed(
     """
     _require(schemes, view.schemes, "scheme")
     _require(classes, [section.name for section in view.sections], "class")
-    points = {repr(found) for found in matching(view.points, point)}
+    points = {repr(place) for place in matching(view.points, point)}
 
     def part(section: ClassTable) -> ClassTable:
         kept = (row for row in section.rows if repr(row.point) in points and (not schemes or row.scheme in schemes))
@@ -107,13 +107,13 @@ def _require(names: Sequence[str], there: Sequence[str], what: str) -> None:
 def matching(points: Sequence[Mapping[str, Any]], wanted: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
     """The sweep points that have the wanted values; raises `InputError` if none has."""
     keys = list(dict.fromkeys(key for point in points for key in point))
-    found = list(points)
+    matching_points = list(points)
     for name, value in wanted:
         named = [key for key in keys if key == name or key.endswith(f".{name}")]
         if len(named) != 1:
             there = f"one of {', '.join(keys)}" if keys else "nothing is swept"
             raise InputError(f"--point {name}={value}: {'several keys end so' if named else 'no such key'}; {there}")
-        left = [point for point in found if _same(point.get(named[0]), value)]
+        left = [point for point in matching_points if _same(point.get(named[0]), value)]
         if not left:
             values = list(dict.fromkeys(_text(point.get(named[0])) for point in points))
             raise InputError(
@@ -122,8 +122,8 @@ def matching(points: Sequence[Mapping[str, Any]], wanted: Sequence[tuple[str, st
                 else f"--point {name}={value}: no sweep point has all of these values; "
                 f"there are {'; '.join(map(point_text, points))}"
             )
-        found = left
-    return found
+        matching_points = left
+    return matching_points
 
 
 def _same(value: object, text: str) -> bool:

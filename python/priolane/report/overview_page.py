@@ -71,14 +71,14 @@ def _table(section: ClassTable, view: Overview, *, is_open: bool) -> PageTable:
     points = every if len(every) <= _MOST_POINTS else _spread(every)
     by_place = {(row.scheme, repr(row.point)): row for row in section.rows}
     columns = columns_of(section)
-    found = {
+    rows_of = {
         scheme: [by_place.get((scheme, repr(point))) for point in points]
         for scheme in dict.fromkeys(row.scheme for row in section.rows)
     }
-    cells: dict[str, list[PageCell]] = {scheme: [] for scheme in found}
+    cells: dict[str, list[PageCell]] = {scheme: [] for scheme in rows_of}
     for nth, column in enumerate(columns):
         for at in range(len(points)):
-            entries = {scheme: _entry(rows[at], nth) for scheme, rows in found.items()}
+            entries = {scheme: _entry(rows[at], nth) for scheme, rows in rows_of.items()}
             for scheme, cell in _column(column, entries).items():
                 cells[scheme].append(cell)
     return PageTable(

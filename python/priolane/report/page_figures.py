@@ -53,7 +53,7 @@ def page_figures(results: Results, view: Overview) -> PageFigures:
     defaults = [] if report.panels else default_figures(results, view, traces)
     # The default figure of the longest queue shows the same readings.
     left = [panel for panel in _panels_of(traces) if not defaults or panel is not queue_panel(traces)]
-    panels = [one.panel for default in defaults for one in default.at_all_points] or list(report.drawn)
+    panels = [place.panel for default in defaults for place in default.at_all_points] or list(report.drawn)
     styles = SeriesStyles([*panels, *left], leading_names(report))
     hero = 0 if defaults else hero_of(panels, report.lead)
     figures = (
@@ -105,12 +105,12 @@ def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str, hero: int
 
 def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFigure:
     drawn, plots = [], []
-    for one in default.at_all_points:
-        plot = plot_of(one.panel, styles)
-        plot = replace(plot, guides=one.guides, lines=(*plot.lines, *one.lines))
+    for place in default.at_all_points:
+        plot = plot_of(place.panel, styles)
+        plot = replace(plot, guides=place.guides, lines=(*plot.lines, *place.lines))
         plots.append(plot)
-        uid = f"f{nth}" if one is default else f"f{nth}p{one.number}"
-        drawn.append(AtPoint(one.number, one.point, draw_plot(plot, uid, HERO_PX if nth == 0 else None)))
+        uid = f"f{nth}" if place is default else f"f{nth}p{place.number}"
+        drawn.append(AtPoint(place.number, place.point, draw_plot(plot, uid, HERO_PX if nth == 0 else None)))
     markup = Markup().join([draw_sweep(drawn), guide_keys(plots)])
     is_wide = any(plot.is_wide for plot in plots)
     return ShownFigure(default.panel, Figure(markup, is_wide), nth + 1, default.caption)

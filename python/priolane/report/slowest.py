@@ -57,14 +57,15 @@ def slowest(results: Results) -> Slowest:
     Raises `InputError` if a table of flows is damaged.
     """
     point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
-    found: dict[str, list[SlowFlow]] = {}
+    slowest_of: dict[str, list[SlowFlow]] = {}
     for run in results.runs:
         if run.point == point:
-            found.setdefault(run.scheme, []).extend(slow_flows(results, run))
+            slowest_of.setdefault(run.scheme, []).extend(slow_flows(results, run))
     rows = {
-        scheme: [_row(results, scheme, point, flow) for flow in _slowest_of(flows)] for scheme, flows in found.items()
+        scheme: [_row(results, scheme, point, flow) for flow in _slowest_of(flows)]
+        for scheme, flows in slowest_of.items()
     }
-    return Slowest(place_text(point), {scheme: found for scheme, found in rows.items() if found})
+    return Slowest(place_text(point), {scheme: slow_flows for scheme, slow_flows in rows.items() if slow_flows})
 
 
 def slow_flows(results: Results, run: PlannedRun) -> list[SlowFlow]:

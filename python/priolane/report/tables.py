@@ -52,10 +52,10 @@ def priority_rows(results: Results) -> Table:
     served = ((record["scheme"], row) for record in results.records.values() for row in record["priorities"])
     groups = _grouped(served, lambda item: (item[0], item[1]["asked"], item[1]["served"]))
     rows = []
-    for (scheme, asked, queue), items in sorted(groups.items()):
+    for (scheme, priority, queue), items in sorted(groups.items()):
         packets, inversions = (sum(row[key] for _, row in items) for key in ("packets", "inversions"))
         share = f"{100 * inversions / packets:.2f} %" if packets else "–"
-        rows.append([scheme, str(asked), str(queue), f"{packets:,}", f"{inversions:,}", share])
+        rows.append([scheme, str(priority), str(queue), f"{packets:,}", f"{inversions:,}", share])
     return Table(["scheme", "class asked", "queue that served", "packets", "inversions", "share"], rows, texts=1)
 
 

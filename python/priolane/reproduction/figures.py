@@ -166,11 +166,11 @@ def _reproduce(figure: Figure, shared_runs: "_SharedRuns", how: ReproductionOpti
     except RunFailed as error:
         return Reproduction(figure, failure=str(error))
     leading = results[0].options
-    asked = replace(figure.options, seeds=leading.seeds, looks=leading.looks)
-    command = ["priolane", "reproduce", figure.item.key, *asked.arguments()]
+    own_options = replace(figure.options, seeds=leading.seeds, looks=leading.looks)
+    command = ["priolane", "reproduce", figure.item.key, *own_options.arguments()]
     # The page of the leading reading, which is the first, shows the claims under all of them.
-    for found in reversed(results[1:]):
-        _finish(found, None, how)
+    for result in reversed(results[1:]):
+        _finish(result, None, how)
     summary = _finish(results[0], command_line(*command, "-o", path_word(display_name(figure.directory))), how)
     record = how.record and write_record(how.record, figure.item.key, results, command_line(*command))
     return Reproduction(figure, results, summary, record)

@@ -64,10 +64,10 @@ def quantity_label(name: str, *, of_flows: bool = False) -> str:
     """The name of the values of a quantity along an axis: `mean FCT`, `FCT p99`."""
     if of_flows and name in _OF_FLOWS:
         return _OF_FLOWS[name]
-    found = _PERCENTILE.fullmatch(name)
-    if found is not None:
-        about = found[1].upper() if found[1] in ("fct", "cct") else found[1]
-        return f"{about} p{found[2] if len(found[2]) < 3 else f'{found[2][:2]}.{found[2][2:]}'}"
+    match = _PERCENTILE.fullmatch(name)
+    if match is not None:
+        about = match[1].upper() if match[1] in ("fct", "cct") else match[1]
+        return f"{about} p{match[2] if len(match[2]) < 3 else f'{match[2][:2]}.{match[2][2:]}'}"
     return _WORDS.get(name, name.replace("_", " "))
 
 
@@ -93,7 +93,7 @@ class Numbers(NamedTuple):
 
 def in_numbers(texts: Sequence[object]) -> Numbers | None:
     """Values such as "10us" and "1ms" in the unit that fits the largest; `None` if they are not all of one kind."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     units = set()
     for text in texts:
         read = _VALUE.fullmatch(text) if isinstance(text, str) else None
@@ -101,12 +101,12 @@ def in_numbers(texts: Sequence[object]) -> Numbers | None:
             return None
         unit, scale = _WRITTEN[read[2]]
         units.add(unit)
-        found[str(text)] = float(read[1]) * scale
+        numbers[str(text)] = float(read[1]) * scale
     if len(units) != 1:
         return None
     unit = units.pop()
-    name, many = ("pkt", 1.0) if unit == "pkt" else fitting(max(found.values()), unit)
-    return Numbers({text: float(f"{value * many:.12g}") for text, value in found.items()}, name)
+    name, many = ("pkt", 1.0) if unit == "pkt" else fitting(max(numbers.values()), unit)
+    return Numbers({text: float(f"{value * many:.12g}") for text, value in numbers.items()}, name)
 
 
 def spans_decades(values: Sequence[float | str | None], *, inclusive: bool = True) -> bool:
@@ -118,8 +118,8 @@ def spans_decades(values: Sequence[float | str | None], *, inclusive: bool = Tru
     return max(numbers) >= DECADES * min(numbers) if inclusive else max(numbers) > DECADES * min(numbers)
 
 
-def with_scale(label: str, *, chosen: bool) -> str:
+def with_scale(label: str, *, scaled: bool) -> str:
     """A label that says that its axis is logarithmic, if that was not asked for."""
-    if not chosen:
+    if not scaled:
         return label
     return f"{label}, {LOG_SCALE}" if label else LOG_SCALE

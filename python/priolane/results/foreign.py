@@ -119,14 +119,14 @@ def _row(path: Path, nth: int, line: str, places: dict[str, int] | None) -> list
     if places is None and len(cells) != 8:
         raise InputError(f"{path}:{nth}: the row has {len(cells)} cells. Use {_FORM}.")
     at = {"src": 0, "dst": 1, "bytes": 4, "start_ns": 5, "fct_ns": 6, "ideal_ns": 7} if places is None else places
-    found = []
+    row = []
     for name in _NAMES:
         cell = cells[at[name]] if name in at and at[name] < len(cells) else "" if name in at else "0"
         number = _node(cell) if name in {"src", "dst"} else _whole(cell)
         if number is None or (name in {"bytes", "fct_ns"} and number == 0):
             raise InputError(f"{path}:{nth}: {name}: {cell[:40]!r} is not a whole number above zero. Use {_FORM}.")
-        found.append(number)
-    return found
+        row.append(number)
+    return row
 
 
 def _whole(cell: str) -> int | None:
@@ -142,11 +142,11 @@ def _node(cell: str) -> int | None:
 
 def summaries(flows: ForeignFlows, classes: Mapping[str, npt.NDArray[np.bool_]]) -> dict[str, dict[str, Any]]:
     """The values that are known of each class, under the names of a run's summary; percentiles are those of ranks."""
-    return {name: _summary(flows, chosen) for name, chosen in classes.items()}
+    return {name: _summary(flows, mask) for name, mask in classes.items()}
 
 
-def _summary(flows: ForeignFlows, chosen: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    fcts = np.sort(flows.fcts[chosen].astype(np.float64)) / 1e9
+def _summary(flows: ForeignFlows, mask: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    fcts = np.sort(flows.fcts[mask].astype(np.float64)) / 1e9
     values: dict[str, Any] = {"flows": len(fcts), "unfinished": 0}
     if not len(fcts):
         return values
@@ -155,9 +155,9 @@ def _summary(flows: ForeignFlows, chosen: npt.NDArray[np.bool_]) -> dict[str, An
         values["mean_fct_acked_s"] = values["mean_fct_s"]
     values["cv"] = values["std_fct_s"] / values["mean_fct_s"]
     values |= {f"{name}_fct_s": _percentile(fcts, mille) for name, mille in _PERCENTILES.items()}
-    values["goodput_bps"] = float(8 * flows.sizes[chosen].sum() / fcts.sum())
-    if flows.ideal is not None and (flows.ideal[chosen] > 0).all():
-        slowdowns = np.sort(flows.fcts[chosen] / flows.ideal[chosen])
+    values["goodput_bps"] = float(8 * flows.sizes[mask].sum() / fcts.sum())
+    if flows.ideal is not None and (flows.ideal[mask] > 0).all():
+        slowdowns = np.sort(flows.fcts[mask] / flows.ideal[mask])
         values["mean_slowdown"] = float(slowdowns.mean())
         values |= {f"{name}_slowdown": _percentile(slowdowns, mille) for name, mille in _PERCENTILES.items()}
     return values
@@ -186,7 +186,7 @@ def write_run(directory: Path, flows: ForeignFlows, run: ForeignRun, summary: Ma
     """
     name = hashlib.sha256(json.dumps([run.scheme, run.point, run.seed], sort_keys=True).encode()).hexdigest()[:16]
     with exclusive_writer(directory):
-        runs = [one for one in _imported(directory) if one["id"] != name]
+        runs = [run for run in _imported(directory) if run["id"] != name]
         _refuse_another(directory / name, run, flows)
         _refuse_again(directory, runs, run, flows)
         table = _table(flows)

@@ -67,11 +67,11 @@ def place_of_digit(value: float, digits: int) -> int:
 def relabelled(label: str, largest: float) -> tuple[str, float]:
     """A label such as `Mean FCT (s)` of values up to `largest` with the unit that fits them, and how many of it are one
     of the label's unit. A label without a unit, or values at or below 0, stay as they are."""
-    found = _IN_BRACKETS.search(label)
-    if found is None or largest <= 0:
+    match = _IN_BRACKETS.search(label)
+    if match is None or largest <= 0:
         return label, 1.0
-    unit, scale = fitting(largest, found[1])
-    return f"{label[: found.start()]}({unit}){label[found.end() :]}", scale
+    unit, scale = fitting(largest, match[1])
+    return f"{label[: match.start()]}({unit}){label[match.end() :]}", scale
 
 
 def format_value(value: float, unit: str) -> str:

@@ -98,7 +98,7 @@ def weight_values(results: Results, weight: str, load: str | None) -> list[Weigh
         if ratio is not None:
             at = None if load is None else float(run.point[load])
             ratios[run.scheme, at, float(run.point[weight])][run.seed] = ratio
-    found = []
+    weight_rows = []
     for (scheme, at, w), by_seed in sorted(
         ratios.items(), key=lambda item: (item[0][0], item[0][1] or 0.0, item[0][2])
     ):
@@ -106,8 +106,8 @@ def weight_values(results: Results, weight: str, load: str | None) -> list[Weigh
         values = [ratio / plain[seed] for seed, ratio in by_seed.items() if seed in plain]
         if w != 1.0 and values:
             mean = sum(values) / len(values)
-            found.append(WeightValue(scheme, w, at, mean, p1=(mean - 1) / (w - 1), seeds=len(values)))
-    return found
+            weight_rows.append(WeightValue(scheme, w, at, mean, p1=(mean - 1) / (w - 1), seeds=len(values)))
+    return weight_rows
 
 
 def _ratio(record: Mapping[str, Any], *, full: bool) -> float | None:
@@ -120,13 +120,13 @@ def _ratio(record: Mapping[str, Any], *, full: bool) -> float | None:
     return fast / slow if fast and slow else None
 
 
-def fitted_p1(found: Sequence[WeightValue]) -> list[tuple[str, float | None, float]]:
+def fitted_p1(values: Sequence[WeightValue]) -> list[tuple[str, float | None, float]]:
     """By scheme and load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares."""
     fits = []
-    for (scheme, load), group in itertools.groupby(found, key=lambda one: (one.scheme, one.load)):
+    for (scheme, load), group in itertools.groupby(values, key=lambda value: (value.scheme, value.load)):
         of_load = list(group)
-        above = sum((one.ratio - 1) * (one.w - 1) for one in of_load)
-        fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
+        above = sum((value.ratio - 1) * (value.w - 1) for value in of_load)
+        fits.append((scheme, load, above / sum((value.w - 1) ** 2 for value in of_load)))
     return fits
 
 

@@ -74,10 +74,10 @@ class Source(StrEnum):
     def word(self, verdict: Verdict | Standing, count: int = 1) -> str:
         """The name of a verdict on `count` claims: those of papers are reproduced or contradicted, one's own hold or do
         not hold."""
-        one, several = (
+        singular, plural = (
             _OWN_WORDS.get(verdict.value, (verdict.value,) * 2) if self is Source.OURS else (verdict.value,) * 2
         )
-        return one if count == 1 else several
+        return singular if count == 1 else plural
 
 
 @dataclass(frozen=True)
@@ -435,8 +435,8 @@ def _reason(value: Mapping[str, Any]) -> str:
 
 def tally_text(source: Source, counts: Mapping[Standing, int]) -> str:
     """The number of claims of one source with each verdict: `6 reproduced, 2 impossible as printed`."""
-    there = [(one, counts[one]) for one in Standing if counts.get(one)]
-    return ", ".join(f"{count} {source.word(one, count)}" for one, count in there)
+    there = [(standing, counts[standing]) for standing in Standing if counts.get(standing)]
+    return ", ".join(f"{count} {source.word(standing, count)}" for standing, count in there)
 
 
 def tallies(claims: Iterable[Claim]) -> dict[Source, Counter[Standing]]:
@@ -528,18 +528,18 @@ def _panel(value: Mapping[str, Any]) -> Panel:
     numbers = in_numbers(value["x_values"]) if kind.along_numbers and value["x_label"] is None else None
     published = tuple(Curve.read(curve, names) for curve in value.get("published", ()))
     if numbers is not None:
-        series = tuple(_along_numbers(one, numbers.by_text) for one in series)
+        series = tuple(_along_numbers(curve, numbers.by_text) for curve in series)
         published = tuple(curve.along(numbers.by_text) for curve in published)
         x_label = f"{x_label} ({numbers.unit})"
-    log_x = kind.log_x and x_key != TIME and spans_decades([mark.x for one in series for mark in one.marks])
-    chosen = kind.log_y and value["log_y"] is None and _values_span_decades(series, value["reference"])
+    log_x = kind.log_x and x_key != TIME and spans_decades([mark.x for curve in series for mark in curve.marks])
+    is_log = kind.log_y and value["log_y"] is None and _values_span_decades(series, value["reference"])
     return Panel(
         title=value["title"],
         kind=value["kind"],
-        x_label=value["x_label"] or with_scale(x_label, chosen=log_x),
-        y_label=with_scale(value["y_label"] or y_label, chosen=chosen),
+        x_label=value["x_label"] or with_scale(x_label, scaled=log_x),
+        y_label=with_scale(value["y_label"] or y_label, scaled=is_log),
         log_x=log_x,
-        log_y=chosen or bool(value["log_y"]),
+        log_y=is_log or bool(value["log_y"]),
         reference=value["reference"],
         series=series,
         rays=tuple(value.get("rays", ())),
@@ -555,7 +555,7 @@ def _along_numbers(series: Series, numbers: Mapping[str, float]) -> Series:
 
 
 def _values_span_decades(series: Sequence[Series], reference: float | None) -> bool:
-    values = [mark.estimate.mean for one in series for mark in one.marks]
+    values = [mark.estimate.mean for curve in series for mark in curve.marks]
     return spans_decades(values, inclusive=False) and (reference is None or reference > 0)
 
 

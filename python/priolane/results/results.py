@@ -147,12 +147,12 @@ class Results:
     def _checked(self, path: Path, stated: str) -> Path:
         try:
             with open_regular(path) as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except FileNotFoundError as error:
             raise InputError(f"{path}: this table is missing; `{self.rerun_command()}`") from error
         except OSError as error:
             raise InputError(f"{path}: damaged: {error.strerror}; `{self.rerun_command()}`") from error
-        if found != stated:
+        if digest != stated:
             raise InputError(f"{path}: damaged: it has changed since it was written; `{self.rerun_command()}`")
         return path
 

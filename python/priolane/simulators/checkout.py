@@ -195,9 +195,9 @@ def write_experiment(simulator: Simulator, flows: Sequence[Flow], directory: Pat
     text = (VALIDATION / simulator.experiment).read_text(encoding="utf-8")
     head = text.partition("[[panel]]")[0].partition("[[claim]]")[0]
     lists = [line for line in head.splitlines() if line.startswith("list = ")]
-    (given,) = lists
+    (flow_list,) = lists
     path = directory / simulator.experiment
-    path.write_text(head.replace(given, 'list = "flows.csv"'), encoding="utf-8")
+    path.write_text(head.replace(flow_list, 'list = "flows.csv"'), encoding="utf-8")
     rows: list[dict[str, int | None]] = []
     for number, flow in enumerate(flows):
         rows.append({"start_ns": flow.start_ns, "src": flow.src, "dst": flow.dst, "bytes": flow.bytes})

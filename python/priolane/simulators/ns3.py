@@ -83,14 +83,14 @@ class Comparison:
     def classes(self) -> list[SizeClass]:
         """Completion times by class of sizes; classes without flows are left out."""
         ours, peer = self.pairs[0]
-        found = []
+        classes_of = []
         for name, (least, most) in CLASSES.items():
             flows = [at for at, size in enumerate(ours.sizes) if least <= size <= most]
             if flows:
                 both = [[side.fct_s[at] for at in flows] for side in (ours, peer)]
                 mean, p99 = ((of(both[0]), of(both[1])) for of in (statistics.fmean, _p99))
-                found.append(SizeClass(name, len(flows), mean, p99))
-        return found
+                classes_of.append(SizeClass(name, len(flows), mean, p99))
+        return classes_of
 
     def to_json(self) -> dict[str, Any]:
         """As `priolane bench --against ns3 --json` prints it: single flows are left out."""
@@ -120,8 +120,8 @@ def read_side(text: str) -> SimulatorRun:
     Raises `RunFailed` if it is something else.
     """
     try:
-        found = json.loads(text)
-        hops, cpu_s, sizes, fct_s = (found[key] for key in RESULT_KEYS)
+        answer = json.loads(text)
+        hops, cpu_s, sizes, fct_s = (answer[key] for key in RESULT_KEYS)
         side = SimulatorRun(int(hops), float(cpu_s), tuple(sizes), tuple(fct_s))
     except (ValueError, KeyError, TypeError) as error:
         raise _core.RunFailed(f"not what a run prints ({error!r}): {text[:200]!r}") from error
@@ -170,15 +170,15 @@ def ns3_version() -> str:
     tools = [name for name in ("pkg-config", "make", "c++") if shutil.which(name) is None]
     if tools:
         raise SimulatorMissing(f"there is no {tools[0]}; Debian: apt-get install {PACKAGES}")
-    asked = subprocess.run(
+    process = subprocess.run(
         ["pkg-config", "--modversion", "ns3-core"],  # noqa: S607
         capture_output=True,
         text=True,
         check=False,
     )
-    if asked.returncode != 0:
+    if process.returncode != 0:
         raise SimulatorMissing(f"ns-3 is not installed; Debian: apt-get install {PACKAGES}")
-    return asked.stdout.strip()
+    return process.stdout.strip()
 
 
 def _output(command: list[str]) -> str:

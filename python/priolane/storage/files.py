@@ -101,8 +101,8 @@ def _open_lock(path: Path) -> int:
     anything but a regular file, and waits for nobody.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         os.close(handle)
         raise OSError(errno.EINVAL, "the path names a link or no regular file", str(path))
     return handle

@@ -55,12 +55,12 @@ class ObjectStore:
     def __init__(self, url: str) -> None:
         """`url` is that of the results, as `s3://bucket/path`; raises `InputError` if it is none that can be opened."""
         self.url = url.rstrip("/")
-        found = URL.fullmatch(self.url)
-        parts = found[2].split("/") if found else []
-        if found is None or not all(parts) or {".", ".."} & set(parts):
+        match = URL.fullmatch(self.url)
+        parts = match[2].split("/") if match else []
+        if match is None or not all(parts) or {".", ".."} & set(parts):
             raise InputError(f"{url}: this is no place of results; write it as in s3://bucket/path")
-        self.directory = _mirrors().joinpath(found[1], *(quote(part, safe=" +=@,") for part in parts))
-        self._files, self._root = _file_system(self.url, found[1])
+        self.directory = _mirrors().joinpath(match[1], *(quote(part, safe=" +=@,") for part in parts))
+        self._files, self._root = _file_system(self.url, match[1])
         self.damaged: dict[PurePosixPath, str] = {}
         """The mistakes in runs of the store that were not taken, by their paths below the URL."""
         self._remote_names: set[str] = set()
@@ -180,10 +180,10 @@ class ObjectStore:
         """The names below the root, and the size of each file."""
         self._files.invalidate_cache()
         try:
-            found = self._files.find(self._root, detail=True)
+            listing = self._files.find(self._root, detail=True)
         except FileNotFoundError:
             return {}
-        sizes = {str(name)[len(self._root) + 1 :]: int(about.get("size") or 0) for name, about in found.items()}
+        sizes = {str(name)[len(self._root) + 1 :]: int(about.get("size") or 0) for name, about in listing.items()}
         # A store may have names that no directory has.
         return {name: size for name, size in sizes.items() if {"", ".", ".."}.isdisjoint(name.split("/"))}
 

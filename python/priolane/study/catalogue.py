@@ -79,13 +79,13 @@ def papers(study: Path = STUDY) -> tuple[Paper, ...]:
 def figures(study: Path = STUDY) -> Iterator[PaperFigure]:
     """Every figure and table of a study, paper by paper. Raises `InputError` for a folder that is not of a figure."""
     for paper in papers(study):
-        found = {path.parent.name for path in paper.folder.glob(f"*/{EXPERIMENT}")} | set(paper.drawings)
-        unknown = [name for name in paper.order if name not in found]
+        names = {path.parent.name for path in paper.folder.glob(f"*/{EXPERIMENT}")} | set(paper.drawings)
+        unknown = [name for name in paper.order if name not in names]
         if unknown:
             raise InputError(
                 f"{paper.folder / _PAPER}: order: no folder and no [drawing.ID] has the name {', '.join(unknown)}"
             )
-        for name in [*paper.order, *sorted(found - set(paper.order))]:
+        for name in [*paper.order, *sorted(names - set(paper.order))]:
             yield _figure(paper, name)
 
 
@@ -154,13 +154,13 @@ def find(name: str) -> list[PaperFigure]:
         raise InputError(
             f"`{name}` is not PAPER/FIG, PAPER or all; papers are {known} (see `priolane reproduce --list`)"
         )
-    chosen = of_paper if is_group(name) else [item for item in of_paper if item.id == figure]
-    if not chosen:
+    matching = of_paper if is_group(name) else [item for item in of_paper if item.id == figure]
+    if not matching:
         known = ", ".join(item.id for item in of_paper)
         raise InputError(f"`{name}`: {paper} has no {figure}; it has {known}")
-    ready = [item for item in chosen if item.experiment is not None]
+    ready = [item for item in matching if item.experiment is not None]
     if not ready:
         raise InputError(
-            f"`{name}` cannot be reproduced: {chosen[0].state}; `priolane reproduce --list` shows what can"
+            f"`{name}` cannot be reproduced: {matching[0].state}; `priolane reproduce --list` shows what can"
         )
     return ready

@@ -144,10 +144,10 @@ def _path(directory: Path, figure: str, file: str) -> Path:
 
 def results_version() -> int:
     """The version of results that this version of priolane makes."""
-    found = _RESULTS.search(_core.version())
-    if found is None:
+    match = _RESULTS.search(_core.version())
+    if match is None:
         raise RuntimeError(f"{_core.version()} does not state a version of results")
-    return int(found[1])
+    return int(match[1])
 
 
 def _require_verdicts_of_command(directory: Path, report: Report) -> None:

@@ -46,7 +46,7 @@ def escaped_json(text: str) -> str:
     r"""JSON in which the characters that `printable` replaces are escaped (`\u202e`): the values stay the same."""
     import json  # noqa: PLC0415 - every command loads this module
 
-    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNPRINTABLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def message(text: str, stream: TextIO | None = None) -> None:

@@ -71,9 +71,9 @@ def _curve(series: Series, marks: Sequence[Mark], where: tuple[SeriesStyles, Seq
     words = [estimate_text(mark.estimate, y.label.unit) for mark in marks]
     bare = tuple(Point(point.place, point.x, point.y, text) for point, text in zip(points, words, strict=True))
     band = tuple(
-        (point.x, *found)
+        (point.x, *interval)
         for point, mark in zip(points, marks, strict=True)
-        if (found := ends(mark.estimate)) is not None
+        if (interval := ends(mark.estimate)) is not None
     )
     return Curve(series.label, styles.of(series), bare, Shape.CURVE, band if _is_within(band) else ())
 

@@ -75,9 +75,9 @@ def _class_words(of_class: str) -> str:
 
 def flows(of_class: str) -> str:
     """The flows of a class: `small flows`, `mice`, `flows of class BE`."""
-    one = _FLOW.fullmatch(of_class)
-    if one is not None:
-        return f"flow {one[1]}"
+    match = _FLOW.fullmatch(of_class)
+    if match is not None:
+        return f"flow {match[1]}"
     if of_class == _ALL or of_class in _ADJECTIVES:
         return f"{of_class} flows"
     return of_class if of_class in _NOUNS else f"flows of class {of_class}"

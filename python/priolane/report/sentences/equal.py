@@ -9,11 +9,11 @@ from priolane.results.report import Claim
 
 def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`All flows take 1.105 times [1.102, 1.108] as long with top as with ideal_tokens; asked: equal within 10 %`."""
-    asked = f"equal within {100 * claim.test['within']:g}{NO_BREAK}%"
+    question = f"equal within {100 * claim.test['within']:g}{NO_BREAK}%"
     pair = pair_text(claim, detail)
     if pair:
-        return f"{pair}, where {asked} is asked" if detail is Detail.BRIEF else f"{pair}; asked: {asked}"
+        return f"{pair}, where {question} is asked" if detail is Detail.BRIEF else f"{pair}; asked: {question}"
     ratios = all(item.is_ratio for item in claim.contrasts)
     what = "ratios" if ratios else "differences"
     values = values_text(claim, lambda mean: log_distance(mean, 1.0) if ratios else abs(mean), detail=detail)
-    return with_values(claim.text, f"{what} of {values}", asked, detail)
+    return with_values(claim.text, f"{what} of {values}", question, detail)

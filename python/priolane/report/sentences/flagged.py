@@ -15,11 +15,11 @@ def flag_texts(claims: Sequence[Claim]) -> list[str]:
     groups: dict[tuple[str, str], dict[str, Flag]] = {}
     for claim in claims:
         for flag in claim.flags:
-            found = groups.setdefault((flag.kind, flag.of_class or flag.text), {})
-            known = found.get(flag.scheme)
+            group = groups.setdefault((flag.kind, flag.of_class or flag.text), {})
+            known = group.get(flag.scheme)
             if known is None or excess(flag) > excess(known):
-                found[flag.scheme] = flag
-    worst_first = [sorted(found.values(), key=excess, reverse=True) for found in groups.values()]
+                group[flag.scheme] = flag
+    worst_first = [sorted(group.values(), key=excess, reverse=True) for group in groups.values()]
     return [_sentence(flags) for flags in sorted(worst_first, key=lambda flags: excess(flags[0]), reverse=True)]
 
 

@@ -24,9 +24,9 @@ _WORDS = {
 
 def quantity_words(name: str) -> str:
     """A quantity in the middle of a sentence: `mean FCT`, `p99 FCT`, `median slowdown`."""
-    found = _PERCENTILE.fullmatch(name)
-    if found is None:
+    match = _PERCENTILE.fullmatch(name)
+    if match is None:
         return _WORDS.get(name, quantity_label(name))
-    about = found[1].upper() if found[1] in _ABBREVIATIONS else found[1]
-    digits = found[2] if len(found[2]) < 3 else f"{found[2][:2]}.{found[2][2:]}"
+    about = match[1].upper() if match[1] in _ABBREVIATIONS else match[1]
+    digits = match[2] if len(match[2]) < 3 else f"{match[2][:2]}.{match[2][2:]}"
     return f"median {about}" if digits == _MEDIAN else f"p{digits} {about}"

@@ -57,8 +57,8 @@ def common_decimals(estimates: Iterable[Estimate], scale: float) -> int | None:
     """The decimals of a column of values: one more than its widest interval justifies if that suits the others;
     `None` without intervals."""
     intervals = (_ends(estimate, scale) for estimate in estimates)
-    found = [interval_decimals(*values) for values in intervals if values is not None]
-    return min(min(found) + 1, max(found)) if found else None
+    decimals = [interval_decimals(*values) for values in intervals if values is not None]
+    return min(min(decimals) + 1, max(decimals)) if decimals else None
 
 
 def _ends(estimate: Estimate, scale: float) -> tuple[float, float, float] | None:
@@ -87,12 +87,14 @@ def listed(places: Sequence[Place], unit: str, word: str = "") -> str:
 
 def short_text(estimates: Sequence[Estimate], unit: str, word: str = "") -> str:
     """The values without intervals, as a title has them: `2.9 times`, or the smallest to the largest mean."""
-    known = sorted((one for one in estimates if one.mean is not None), key=lambda one: one.mean or 0.0)
+    known = sorted(
+        (estimate for estimate in estimates if estimate.mean is not None), key=lambda estimate: estimate.mean or 0.0
+    )
     if not known:
         return "no value"
     name, many = fitting(known[-1].mean or 0.0, unit)
     decimals = common_decimals((known[0], known[-1]), many)
-    ends = list(dict.fromkeys(rounded(one, many, decimals)[0] for one in (known[0], known[-1])))
+    ends = list(dict.fromkeys(rounded(estimate, many, decimals)[0] for estimate in (known[0], known[-1])))
     return _with_unit(" to ".join(ends) + word, name)
 
 

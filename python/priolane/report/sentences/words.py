@@ -13,9 +13,9 @@ def statement(says: str) -> str:
     return sentence_case(says.strip().rstrip("."))
 
 
-def with_values(says: str, values: str, asked: str, detail: Detail) -> str:
+def with_values(says: str, values: str, question: str, detail: Detail) -> str:
     """`Large flows lose at most 10 %: 1.17 [1.03, 1.30]; asked: above 0.9`, in a title `Large flows lose at most 10 %
     (1.17)`: a title has a verdict before its first colon."""
     if detail is Detail.BRIEF:
         return f"{statement(says)} ({values})"
-    return f"{statement(says)}: {values}; asked: {asked}"
+    return f"{statement(says)}: {values}; asked: {question}"
