@@ -22,14 +22,14 @@ _IMPERATIVE = frozenset(
 
 def violation(subject: str) -> str | None:
     """The mistake in a subject, if there is one."""
-    found = _SUBJECT.fullmatch(subject)
-    if found is None:
+    match = _SUBJECT.fullmatch(subject)
+    if match is None:
         return "has no area, or more than one. Use `area: summary`, such as `sim/engine: skip empty windows`."
     if len(subject) > LONGEST:
         return f"has {len(subject)} characters. Use at most {LONGEST}; the rest belongs in the body."
     if subject.endswith("."):
         return "ends with a period. Leave it out."
-    first = found["summary"].split()[0]
+    first = match["summary"].split()[0]
     if first.lower() not in _IMPERATIVE and _NOT_IMPERATIVE.fullmatch(first):
         return f"begins with `{first}`. Use the imperative: add, fix, split, remove."
     return None
@@ -55,9 +55,9 @@ def subjects() -> list[str]:
 def main() -> int:
     """Judges the subjects; the exit code is 1 if one is refused."""
     judged = subjects()
-    found = [f"{subject!r} {wrong}" for subject in judged if (wrong := violation(subject))]
-    print("\n".join(found) or f"commits: {len(judged)} subjects have an area and an imperative")
-    return 1 if found else 0
+    violations = [f"{subject!r} {wrong}" for subject in judged if (wrong := violation(subject))]
+    print("\n".join(violations) or f"commits: {len(judged)} subjects have an area and an imperative")
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":

@@ -55,8 +55,8 @@ class Paragraph:
 
 def _runs(form: re.Pattern[str], lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     """The place of the first line, from 0, and the texts of each run of lines with the same marker."""
-    found = [form.match(line) for line in lines]
-    for marker, run in itertools.groupby(enumerate(found), lambda numbered: numbered[1] and numbered[1][1]):
+    matches = [form.match(line) for line in lines]
+    for marker, run in itertools.groupby(enumerate(matches), lambda numbered: numbered[1] and numbered[1][1]):
         if marker:
             texts = [(at, match[2]) for at, match in run if match]
             yield texts[0][0], [text for _, text in texts]
@@ -154,9 +154,9 @@ def sources(root: Path) -> list[str]:
 def main() -> int:
     """Checks all sources; the exit code is 1 if the form of a doc comment is wrong."""
     names = sources(ROOT)
-    found = [line for name in names for line in violations(name, (ROOT / name).read_text("utf-8"))]
-    print("\n".join(found) or f"doc comments: those of {len(names)} files are sentences or noun phrases")
-    return 1 if found else 0
+    messages = [line for name in names for line in violations(name, (ROOT / name).read_text("utf-8"))]
+    print("\n".join(messages) or f"doc comments: those of {len(names)} files are sentences or noun phrases")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

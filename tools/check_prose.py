@@ -105,11 +105,11 @@ def violations(name: str, text: str) -> Iterator[str]:
             if count > LONGEST:
                 yield f'{name}:{line}: "{sentence[:60]}...": {count} words. Use at most {LONGEST} in a sentence.'
             for phrase, better in _PHRASES if name.startswith(_FOR_USERS) else ():
-                for found in phrase.finditer(sentence or ""):
-                    yield f'{name}:{line}: "{found.group()}": hard to read. Use {better}.'
+                for match in phrase.finditer(sentence or ""):
+                    yield f'{name}:{line}: "{match.group()}": hard to read. Use {better}.'
         for form, what, right in _FORMS:
-            for found in form.finditer(words):
-                yield f'{name}:{line}: "{found.group()}": {what}. Use the form {right}.'
+            for match in form.finditer(words):
+                yield f'{name}:{line}: "{match.group()}": {what}. Use the form {right}.'
 
 
 def pages(root: Path) -> list[str]:
@@ -127,9 +127,9 @@ def pages(root: Path) -> list[str]:
 
 def main() -> int:
     """Checks all pages; the exit code is 1 if one of them is hard to read."""
-    found = [line for name in pages(ROOT) for line in violations(name, (ROOT / name).read_text("utf-8"))]
-    print("\n".join(found) or f"prose: no sentence above {LONGEST} words, and no phrase that is hard to read")
-    return 1 if found else 0
+    messages = [line for name in pages(ROOT) for line in violations(name, (ROOT / name).read_text("utf-8"))]
+    print("\n".join(messages) or f"prose: no sentence above {LONGEST} words, and no phrase that is hard to read")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def hidden_arguments(name: str, text: str) -> Iterator[str]:
             continue
         arguments = _split(code[start + 1 : _closed(code, start) - 1])
         tuples = [_TUPLE.match(argument) for argument in arguments]
-        count = sum(len(_split(found[1])) if found else 1 for found in tuples)
+        count = sum(len(_split(inner[1])) if inner else 1 for inner in tuples)
         if any(tuples) and count > ARGUMENTS:
             yield f"{name}: function {function[1]} has {count} arguments with those in tuples (at most {ARGUMENTS})"
 
@@ -101,9 +101,9 @@ def sources(root: Path) -> list[str]:
 def main() -> int:
     """Checks all sources; the exit code is the number of complaints, at most 1."""
     root = Path(__file__).parent.parent
-    found = [line for name in sources(root) for line in violations(name, (root / name).read_text("utf-8"))]
-    print("\n".join(found) or f"sizes: {len(sources(root))} files are within bounds")
-    return 1 if found else 0
+    messages = [line for name in sources(root) for line in violations(name, (root / name).read_text("utf-8"))]
+    print("\n".join(messages) or f"sizes: {len(sources(root))} files are within bounds")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

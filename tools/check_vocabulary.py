@@ -20,8 +20,8 @@ _RUST_COMMENT = re.compile(r"//[/!]?(.*)")
 def rust_names(text: str) -> Iterator[tuple[int, str]]:
     """The line and name of each declaration of a Rust source, comments left out."""
     for number, line in enumerate(text.splitlines(), 1):
-        for found in _RUST_NAME.finditer(line.split("//")[0]):
-            yield number, found[1]
+        for match in _RUST_NAME.finditer(line.split("//")[0]):
+            yield number, match[1]
 
 
 def python_names(text: str) -> Iterator[tuple[int, str]]:
@@ -36,8 +36,8 @@ def python_names(text: str) -> Iterator[tuple[int, str]]:
 def rust_prose(text: str) -> Iterator[tuple[int, str]]:
     """The line and text of each comment of a Rust source."""
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _RUST_COMMENT.search(line):
-            yield number, found[1]
+        if match := _RUST_COMMENT.search(line):
+            yield number, match[1]
 
 
 def python_prose(text: str) -> Iterator[tuple[int, str]]:
@@ -93,7 +93,7 @@ def main() -> int:
     """Checks all files; the exit code is 1 if one of them has a listed word."""
     listed = tomllib.loads((ROOT / "tools/vocabulary.toml").read_text("utf-8"))
     names = {".py": listed["names"] | listed["python_names"]}
-    found = [
+    messages = [
         line
         for name in sources(ROOT)
         for line in violations(
@@ -103,8 +103,8 @@ def main() -> int:
             listed["phrases"],
         )
     ]
-    print("\n".join(found) or "vocabulary: no listed name or phrase")
-    return 1 if found else 0
+    print("\n".join(messages) or "vocabulary: no listed name or phrase")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

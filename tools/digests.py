@@ -18,15 +18,15 @@ COMPARED = (ROOT / "experiments/recipes/first.toml", ROOT / "study/papers/nos2/f
 def digests(path: Path, most: int) -> list[str]:
     """Scheme, seed and digest of the first `most` runs of the experiment at its quick size."""
     options = Options(size="quick") if "[quick]" in path.read_text(encoding="utf-8") else Options()
-    found = []
+    lines = []
     with tempfile.TemporaryDirectory() as out:
         grid = plan(path, options)
         opened = grid.core.open(out, Settings().to_json())
         for run in grid.runs[:most]:
             opened.run(run.id)
             record = json.loads((Path(out) / run.id / "run.json").read_text(encoding="utf-8"))
-            found.append(f"{path.stem} {run.scheme} seed {run.seed}: {record['digest']}")
-    return found
+            lines.append(f"{path.stem} {run.scheme} seed {run.seed}: {record['digest']}")
+    return lines
 
 
 if __name__ == "__main__":

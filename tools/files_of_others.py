@@ -34,13 +34,13 @@ def content(clones: Path, entry: dict[str, Any]) -> bytes:
 def imported(file: Path, entry: dict[str, Any]) -> tuple[int, str]:
     """Exit code and message of `priolane import` on a file."""
     form, *options = entry["import"]
-    given = [str(file)]
+    words = [str(file)]
     if entry.get("is_topology", False):
         # A network has no flows of its own: one goes beside it.
         flows = file.with_suffix(".flows")
         flows.write_text(entry["flows"], encoding="utf-8")
-        given = [str(flows), "--topology", str(file)]
-    command = [sys.executable, "-m", "priolane", "import", form, *given, "-o", str(file.with_suffix(".csv")), *options]
+        words = [str(flows), "--topology", str(file)]
+    command = [sys.executable, "-m", "priolane", "import", form, *words, "-o", str(file.with_suffix(".csv")), *options]
     called = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     return called.returncode, called.stderr.strip()
 
@@ -61,12 +61,12 @@ def main() -> int:
     command = argparse.ArgumentParser(description=__doc__)
     command.add_argument("clones", type=Path, metavar="CLONES", help="folder with clones as OWNER/NAME")
     command.add_argument("--list", type=Path, default=LIST, help="another list of files")
-    chosen = command.parse_args()
-    entries = tomllib.loads(chosen.list.read_text(encoding="utf-8"))["file"]
+    args = command.parse_args()
+    entries = tomllib.loads(args.list.read_text(encoding="utf-8"))["file"]
     counts = {"read": 0, "limit": 0, "wrong": 0}
     for entry in entries:
         with tempfile.TemporaryDirectory() as folder:
-            is_right, how = answer(chosen.clones, Path(folder), entry)
+            is_right, how = answer(args.clones, Path(folder), entry)
         kind = "wrong" if not is_right else "read" if how == "read" else "limit"
         counts[kind] += 1
         if kind != "read":

@@ -33,18 +33,18 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("pages", type=Path, nargs="+")
     arguments.add_argument("--pictures", type=Path)
-    chosen = arguments.parse_args()
+    args = arguments.parse_args()
     program = browser.find()
     if program is None:
         print("no browser here: apt-get install chromium")
         return 1
     failed = False
     with tempfile.TemporaryDirectory() as profile, browser.started(program, Path(profile)) as page:
-        for path in chosen.pages:
+        for path in args.pages:
             for size in SIZES:
                 failed |= not _is_within(page, path, size)
-                if chosen.pictures is not None:
-                    _take(page, path, size, chosen.pictures)
+                if args.pictures is not None:
+                    _take(page, path, size, args.pictures)
     return int(failed)
 
 

@@ -47,8 +47,8 @@ Kept = dict[str, Counts]
 def read_kept(text: str) -> Kept:
     """The kept numbers by profile, from TOML."""
     return {
-        profile: Counts(str(found["rustc"]), {name: float(count) for name, count in found["per_hop"].items()})
-        for profile, found in tomllib.loads(text).items()
+        profile: Counts(str(counts["rustc"]), {name: float(count) for name, count in counts["per_hop"].items()})
+        for profile, counts in tomllib.loads(text).items()
     }
 
 
@@ -79,10 +79,10 @@ def outside_band(kept: Counts, now: Counts) -> list[str]:
 
 def instructions(output: str) -> int:
     """The count that callgrind tells on standard error; ValueError if it tells none."""
-    found = re.search(r"^==\d+== Collected : (\d+)$", output, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^==\d+== Collected : (\d+)$", output, re.MULTILINE)
+    if match is None:
         raise ValueError(f"callgrind told no count: {output[-300:]!r}")
-    return int(found[1])
+    return int(match[1])
 
 
 def rustc_version() -> str:
@@ -203,29 +203,29 @@ def main() -> int:
     command.add_argument("--profile", choices=PROFILES, default="release", help="the build that is counted")
     command.add_argument("--transports", action="store_true", help="print the table of transports")
     command.add_argument("--grid", action="store_true", help="print TOP's table by flows, packets and delays")
-    asked = command.parse_args()
-    tables = [table for table, wanted in ((transport_table, asked.transports), (grid_table, asked.grid)) if wanted]
+    args = command.parse_args()
+    tables = [table for table, wanted in ((transport_table, args.transports), (grid_table, args.grid)) if wanted]
     for table in tables:
         for line in table(build()):
             print(line, flush=True)
     if tables:
         return 0
     all_kept = read_kept(KEPT.read_text("utf-8"))
-    if asked.keep:
-        all_kept[asked.profile] = count(asked.profile)
+    if args.keep:
+        all_kept[args.profile] = count(args.profile)
         KEPT.write_text(to_toml(all_kept), encoding="utf-8")
         print(KEPT.read_text("utf-8"), end="")
         return 0
-    kept = all_kept[asked.profile]
+    kept = all_kept[args.profile]
     try:
         comparable(kept)
     except Incomparable as why:
         print(f"skipped: {why}")
         return 0
-    now = count(asked.profile)
-    found = outside_band(kept, now)
-    print("\n".join([*(f"{name} {per:.1f}" for name, per in now.per_hop.items()), *found]))
-    return 1 if found else 0
+    now = count(args.profile)
+    messages = outside_band(kept, now)
+    print("\n".join([*(f"{name} {per:.1f}" for name, per in now.per_hop.items()), *messages]))
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

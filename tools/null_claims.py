@@ -65,11 +65,11 @@ def trials(path: Path, count: int) -> Counter[str]:
     own."""
     with tempfile.TemporaryDirectory() as folder:
         results = run(path, Path(folder) / "out", seeds=SEEDS * count, jobs=os.cpu_count() or 1)
-        found: Counter[str] = Counter()
+        verdicts: Counter[str] = Counter()
         for nth in range(count):
             seeds = tuple(range(SEEDS * nth + 1, SEEDS * (nth + 1) + 1))
-            found.update(judged(path, Options(seeds=seeds), results.directory).values())
-    return found
+            verdicts.update(judged(path, Options(seeds=seeds), results.directory).values())
+    return verdicts
 
 
 def most_false(count: int) -> int:
@@ -114,9 +114,9 @@ def swaps(merged: dict[str, Any]) -> Iterator[Swap]:
         shape = tuple(sorted(Counter(host // per_rack for host in numbers(hosts)).items()))
         racks.setdefault(shape, []).append((group["name"], hosts))
     for groups in racks.values():
-        for (one, first), (other, second) in zip(groups[::2], groups[1::2], strict=False):
+        for (first_name, first), (second_name, second) in zip(groups[::2], groups[1::2], strict=False):
             if not set(numbers(first)) & set(numbers(second)):
-                yield Swap(one, other, first, second)
+                yield Swap(first_name, second_name, first, second)
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,10 @@ def run_trials(count: int) -> int:
     """Prints how many trials of each null experiment found something; the exit status."""
     status = 0
     for path in sorted(TRIALS.glob("*.toml")):
-        found = trials(path, count)
-        false = count - found["undecided"]
+        verdicts = trials(path, count)
+        false = count - verdicts["undecided"]
         print(
-            f"{path.stem}: {false} of {count} trials have a verdict, {most_false(count)} allowed: {dict(found)}",
+            f"{path.stem}: {false} of {count} trials have a verdict, {most_false(count)} allowed: {dict(verdicts)}",
             flush=True,
         )
         status |= false > most_false(count)
@@ -183,15 +183,18 @@ def run_swaps(paths: Sequence[Path], seeds: int, hops: float) -> int:
     """Prints what swapped hosts change in each experiment, and what other seeds change; the exit status."""
     sums, controls = (0, 0, 0), (0, 0, 0)
     for path in paths:
-        found = swapped(path, seeds, hops)
-        if found is None:
+        swapped_verdicts = swapped(path, seeds, hops)
+        if swapped_verdicts is None:
             continue
-        changed, by_seeds = changes(found.plain, found.swapped), changes(found.plain, found.control)
+        changed, by_seeds = (
+            changes(swapped_verdicts.plain, swapped_verdicts.swapped),
+            changes(swapped_verdicts.plain, swapped_verdicts.control),
+        )
         sums, controls = _sum(sums, changed), _sum(controls, by_seeds)
         print(f"{path.parent.name}/{path.stem}: {_words(changed)}; with other seeds {_words(by_seeds)}", flush=True)
-        for claim, old in found.plain.items():
-            if old != found.swapped[claim]:
-                print(f"  {claim[0]}: {claim[1]}: {old}, then {found.swapped[claim]}", flush=True)
+        for claim, old in swapped_verdicts.plain.items():
+            if old != swapped_verdicts.swapped[claim]:
+                print(f"  {claim[0]}: {claim[1]}: {old}, then {swapped_verdicts.swapped[claim]}", flush=True)
     print(f"in all {_words(sums)}; with other seeds {_words(controls)}; {cpu_minutes():.1f} minutes of processor time")
     return int(changes_more(sums, controls) or sums[2] > 0)
 
@@ -205,15 +208,15 @@ def changes_more(swapped: tuple[int, int, int], control: tuple[int, int, int]) -
 def cpu_minutes() -> float:
     """The processor time of this process and of those that it waited for, in minutes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used) / 60
+    return sum(usage.ru_utime + usage.ru_stime for usage in used) / 60
 
 
-def _sum(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+def _sum(left: tuple[int, int, int], right: tuple[int, int, int]) -> tuple[int, int, int]:
+    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
 
 
-def _words(found: tuple[int, int, int]) -> str:
-    return f"{found[0]} decided, {found[1]} change, {found[2]} turn round"
+def _words(counts: tuple[int, int, int]) -> str:
+    return f"{counts[0]} decided, {counts[1]} change, {counts[2]} turn round"
 
 
 def main() -> int:

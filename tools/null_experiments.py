@@ -197,10 +197,10 @@ SIZES = "bytes,cdf\n20000,0\n200000,0.9\n2000000,1\n"
 
 def run(cell: Cell, read: dict[str, Any], seeds: int, sets: Iterable[str]) -> CellResult:
     """Runs a cell with seeds 1 to `seeds`; `sets` are keys that it has otherwise, each as KEY=VALUE."""
-    changes = tuple((key, value) for key, _, value in (one.partition("=") for one in sets))
+    changes = tuple((key, value) for key, _, value in (setting.partition("=") for setting in sets))
     options = Options(sets=changes, seeds=seeds)
-    found = [_measured(cell, read, options, mirrored=mirrored) for mirrored in {False, cell.is_mirrored}]
-    return judge(cell, np.mean(found, axis=0))
+    measured = [_measured(cell, read, options, mirrored=mirrored) for mirrored in {False, cell.is_mirrored}]
+    return judge(cell, np.mean(measured, axis=0))
 
 
 def _measured(cell: Cell, read: dict[str, Any], options: Options, *, mirrored: bool) -> Values:
@@ -245,11 +245,11 @@ def judge(cell: Cell, values: Values) -> CellResult:
     return CellResult(cell, kept, float(correlations.mean()), p)
 
 
-def rejected(found: Sequence[CellResult]) -> list[CellResult]:
+def rejected(results: Sequence[CellResult]) -> list[CellResult]:
     """The cells that find something, by Holm's procedure."""
-    ordered = sorted(found, key=lambda one: one.p)
-    holds = itertools.takewhile(lambda pair: pair[1].p <= LEVEL / (len(found) - pair[0]), enumerate(ordered))
-    return [one for _, one in holds]
+    ordered = sorted(results, key=lambda result: result.p)
+    holds = itertools.takewhile(lambda pair: pair[1].p <= LEVEL / (len(results) - pair[0]), enumerate(ordered))
+    return [result for _, result in holds]
 
 
 def main() -> int:
@@ -261,17 +261,20 @@ def main() -> int:
     parser.add_argument("--only", metavar="TEXT", help="cells whose name contains TEXT")
     options = parser.parse_args()
     read = factors()
-    asked = [cell for cell in cells(read)[: options.cells] if options.only is None or options.only in str(cell)]
-    found = []
-    for cell in asked:
-        one = run(cell, read, options.seeds, options.sets)
-        found.append(one)
-        low, high = one.shares.min(), one.shares.max()
-        print(f"{cell}: correlation {one.correlation:+.3f}, p {one.p:.3f}, values {low:.3f} to {high:.3f}", flush=True)
+    wanted = [cell for cell in cells(read)[: options.cells] if options.only is None or options.only in str(cell)]
+    results = []
+    for cell in wanted:
+        result = run(cell, read, options.seeds, options.sets)
+        results.append(result)
+        low, high = result.shares.min(), result.shares.max()
+        print(
+            f"{cell}: correlation {result.correlation:+.3f}, p {result.p:.3f}, values {low:.3f} to {high:.3f}",
+            flush=True,
+        )
     print(f"{cpu_minutes():.1f} minutes of processor time")
-    wrong = rejected(found)
-    for one in wrong:
-        print(f"finds something: {one.cell} (p {one.p:.2g})")
+    wrong = rejected(results)
+    for result in wrong:
+        print(f"finds something: {result.cell} (p {result.p:.2g})")
     return 1 if wrong else 0
 
 

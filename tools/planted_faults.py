@@ -142,7 +142,7 @@ def plant(fault: Fault, tree: Path) -> str:
 
 def missed(faults: Iterable[Fault], tree: Path) -> list[str]:
     """One line for each fault whose test is not green without it or not red with it."""
-    found = []
+    missed_faults = []
     without: dict[str, str] = {}
     for fault in faults:
         start = time.monotonic()
@@ -150,20 +150,20 @@ def missed(faults: Iterable[Fault], tree: Path) -> list[str]:
             without[fault.test] = outcome(fault, tree)
         with_it = plant(fault, tree) if without[fault.test] == "green" else "not planted"
         if (without[fault.test], with_it) != ("green", "red"):
-            found.append(f"{fault.name}: {fault.test} is {without[fault.test]} without it, {with_it} with it")
+            missed_faults.append(f"{fault.name}: {fault.test} is {without[fault.test]} without it, {with_it} with it")
         print(f"{with_it:6} {time.monotonic() - start:4.0f} s  {fault.name}: {fault.test}", flush=True)
-    return found
+    return missed_faults
 
 
 def main() -> int:
     """Plants the faults that are asked for."""
     command = argparse.ArgumentParser(description=__doc__)
     command.add_argument("names", nargs="*", help="parts of names of faults or of their files")
-    asked: list[str] = command.parse_args().names
+    names: list[str] = command.parse_args().names
     faults = [
         fault
         for fault in read(FAULTS.read_text("utf-8"))
-        if not asked or any(name in fault.name or name in fault.file for name in asked)
+        if not names or any(name in fault.name or name in fault.file for name in names)
     ]
     # Ended by a signal, the test ends too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -172,9 +172,9 @@ def main() -> int:
         fcntl.flock(lock, fcntl.LOCK_EX)
         tree = WORK / "tree"
         copy_tree(tree)
-        found = missed(faults, tree)
-    print("\n".join(found) or f"{len(faults)} faults, each of them caught")
-    return 1 if found or not faults else 0
+        missed_faults = missed(faults, tree)
+    print("\n".join(missed_faults) or f"{len(faults)} faults, each of them caught")
+    return 1 if missed_faults or not faults else 0
 
 
 if __name__ == "__main__":

@@ -77,8 +77,8 @@ class ReleaseError(Exception):
 def current_version(root: Path) -> str:
     """The version of the workspace."""
     text = (root / "Cargo.toml").read_text(encoding="utf-8")
-    (found,) = re.findall(f'^version = "({VERSION.pattern})"$', text, re.MULTILINE)
-    return str(found)
+    (version,) = re.findall(f'^version = "({VERSION.pattern})"$', text, re.MULTILINE)
+    return str(version)
 
 
 def set_version(root: Path, version: str, today: datetime.date) -> list[str]:
@@ -131,13 +131,13 @@ def main() -> int:
     actions.add_parser("version", help="write the version everywhere").add_argument("version")
     actions.add_parser("check", help="carry out the checks").add_argument("--from", dest="first", type=int, default=1)
     actions.add_parser("list", help="print the checks")
-    chosen = parser.parse_args()
+    args = parser.parse_args()
     try:
-        if chosen.action == "version":
-            print(*set_version(ROOT, chosen.version, datetime.datetime.now(tz=datetime.UTC).date()), sep="\n")
+        if args.action == "version":
+            print(*set_version(ROOT, args.version, datetime.datetime.now(tz=datetime.UTC).date()), sep="\n")
             subprocess.run(["cargo", "update", "--workspace", "--offline", "--quiet"], cwd=ROOT, check=True)  # noqa: S607
-        elif chosen.action == "check":
-            run_checks(ROOT, chosen.first)
+        elif args.action == "check":
+            run_checks(ROOT, args.first)
         else:
             print(*(f"{number}. {check.about}: {check.command}" for number, check in numbered()), sep="\n")
             print("by hand:", *after(current_version(ROOT)), sep="\n  ")

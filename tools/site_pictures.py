@@ -48,11 +48,11 @@ class Page:
 
 def pages(directory: Path) -> Iterator[Page]:
     """Runs the three commands below `directory`."""
-    found = _EXPERIMENT.search((ROOT / "README.md").read_text(encoding="utf-8"))
-    if found is None:
+    match = _EXPERIMENT.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    if match is None:
         raise SystemExit("README.md has no first.toml")
     first = directory / "first.toml"
-    first.write_text(found[1], encoding="utf-8")
+    first.write_text(match[1], encoding="utf-8")
     _priolane(directory, "run", "first.toml", "-o", "first")
     yield Page("report", directory / "first" / "report.html")
     replay, traced = directory / "replay.html", ("--scheme", "pias", "--seed", "1", "--flow", "70")
@@ -107,10 +107,10 @@ def smaller(picture: Path) -> bytes:
 
 def title_of(page: str) -> str:
     """The title of a page, as text. Raises `ValueError` if the page has none."""
-    found = _TITLE.search(page)
-    if found is None:
+    match = _TITLE.search(page)
+    if match is None:
         raise ValueError("a page of the landing page has no title")
-    return " ".join(html.unescape(_TAG.sub("", found[1])).split())
+    return " ".join(html.unescape(_TAG.sub("", match[1])).split())
 
 
 def main() -> int:

@@ -56,9 +56,9 @@ def rate(place: str, units: int) -> float:
 def main(arguments: list[str]) -> None:
     """Prints the rate, and the largest memory of this process."""
     place, units = arguments[0], int(arguments[1])
-    found = rate(place, units)
+    per_second = rate(place, units)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{place}: {units} empty units, {found:,.0f} a second, client {memory:,.0f} MB")
+    print(f"{place}: {units} empty units, {per_second:,.0f} a second, client {memory:,.0f} MB")
 
 
 if __name__ == "__main__":

@@ -72,9 +72,9 @@ class _Types:
         """The name of the type of a table, whose text is added if there is no equal one."""
         above = () if path == _ROOT else path
         of = {key: self.of(value, (*above, key)) for key, value in _schemes_first(schema["properties"])}
-        found = next((name for name, known in self.tables.items() if known == of), None)
-        if found is None:
-            found = self._new_name(path)
+        name_of = next((name for name, known in self.tables.items() if known == of), None)
+        if name_of is None:
+            name_of = self._new_name(path)
             base = max(
                 (
                     name
@@ -85,9 +85,9 @@ class _Types:
                 default="",
             )
             own = {key: of[key] for key in schema["properties"] if key not in self.tables.get(base, {})}
-            self.texts[found] = _Table(found, base, own, schema["properties"]).text()
-            self.tables[found] = of
-        return found
+            self.texts[name_of] = _Table(name_of, base, own, schema["properties"]).text()
+            self.tables[name_of] = of
+        return name_of
 
     def _size(self, name: str) -> int:
         return len(self.tables[name])
@@ -102,13 +102,13 @@ class _Types:
     def of(self, schema: Schema, path: tuple[str, ...]) -> str:
         """The type of a value."""
         words, types = [], []
-        for found in dict.fromkeys(self._alternatives(schema, path)):
-            if found.startswith("Literal["):
-                words.append(found.removeprefix("Literal[").removesuffix("]"))
+        for name in dict.fromkeys(self._alternatives(schema, path)):
+            if name.startswith("Literal["):
+                words.append(name.removeprefix("Literal[").removesuffix("]"))
             else:
-                types.append(found)
+                types.append(name)
         if "str | Path" in types:
-            types = [found for found in types if found != "str"]
+            types = [name for name in types if name != "str"]
         literal = [f"Literal[{', '.join(words)}]"] if words else []
         return " | ".join([*literal, *types])
 
@@ -164,12 +164,12 @@ def _literal(word: object) -> str:
 
 def _merged(tables: list[Schema]) -> dict[str, Schema]:
     """The keys of all tables, each with the alternatives that they give it."""
-    found: dict[str, list[Schema]] = {}
+    schemas: dict[str, list[Schema]] = {}
     for table in tables:
         for key, value in table["properties"].items():
-            if value not in found.setdefault(key, []):
-                found[key].append(value)
-    return {key: _joined(values) for key, values in sorted(found.items())}
+            if value not in schemas.setdefault(key, []):
+                schemas[key].append(value)
+    return {key: _joined(values) for key, values in sorted(schemas.items())}
 
 
 def _joined(values: list[Schema]) -> Schema:
@@ -196,7 +196,7 @@ def _is_attribute(key: str) -> bool:
 
 def _about(schema: Schema) -> str:
     """The meaning of a key, without the links of the documentation."""
-    about = schema.get("description") or next((one.get("description", "") for one in schema.get("anyOf", [])), "")
+    about = schema.get("description") or next((branch.get("description", "") for branch in schema.get("anyOf", [])), "")
     without = re.sub(r"; docs/[^\s)]*\.md#[^\s)]+", "", about)
     text = re.sub(r" \(docs/[^\s)]*\)", "", without).rstrip(".")
     return text[:1].upper() + text[1:]
@@ -222,8 +222,8 @@ class _Table(NamedTuple):
 
     def _class(self) -> Iterator[str]:
         yield f"class {self.name}({self.base or 'TypedDict'}, total=False):"
-        for key, found in self.own.items():
-            yield f"    {key}: {found}"
+        for key, table in self.own.items():
+            yield f"    {key}: {table}"
             if about := _about(self.schemas[key]):
                 yield textwrap.indent("\n".join(_documentation(about)), "    ")
 
@@ -231,12 +231,12 @@ class _Table(NamedTuple):
         yield f"{self.name} = TypedDict("
         yield f'    "{self.name}",'
         yield "    {"
-        for key, found in self.own.items():
+        for key, table in self.own.items():
             if about := _about(self.schemas[key]):
                 yield from textwrap.wrap(
                     f"{about}.", _WIDTH, initial_indent=_COMMENT, subsequent_indent=_COMMENT, break_on_hyphens=False
                 )
-            yield f'        "{key}": {found},'
+            yield f'        "{key}": {table},'
         yield "    },"
         yield "    total=False,"
         yield ")"

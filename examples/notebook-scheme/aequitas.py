@@ -10,12 +10,12 @@ class Aequitas:
         self.p, self.raised, self.flows = {}, {}, {}
 
     def open(self, flow, u):
-        asked = min(flow.priority, self.lowest)
-        given = asked
-        if asked != self.lowest and u > self.p.get((flow.dst, asked), 1.0):
-            given = self.lowest
-        self.flows[flow.id] = flow.dst, given
-        return given
+        wanted_level = min(flow.priority, self.lowest)
+        granted = wanted_level
+        if wanted_level != self.lowest and u > self.p.get((flow.dst, wanted_level), 1.0):
+            granted = self.lowest
+        self.flows[flow.id] = flow.dst, granted
+        return granted
 
     def on_completed(self, report):
         key = self.flows.pop(report.id)

@@ -22,10 +22,10 @@ class Pase:
         return self.given[flow.id]
 
     def on_report(self, report):
-        asked, deadline, _, demand = self.flows[report.id]
-        self.flows[report.id] = asked, deadline, report.remaining, demand
-        given, self.given[report.id] = self.given[report.id], self.map(report.id)
-        return None if self.given[report.id] == given else self.given[report.id]
+        rank, deadline, _, demand = self.flows[report.id]
+        self.flows[report.id] = rank, deadline, report.remaining, demand
+        level, self.given[report.id] = self.given[report.id], self.map(report.id)
+        return None if self.given[report.id] == level else self.given[report.id]
 
     def on_completed(self, report):
         self.on_aborted(report.id)

@@ -45,8 +45,8 @@ def _figures() -> tuple[Figure, ...]:
 
 def titles() -> dict[str, str]:
     """The path and the title of each page, for the navigation."""
-    found = re.findall(r"^## \[(.+?)\]\((assumptions/\w+\.md)\)$", _list(), re.MULTILINE)
-    return {path: title for title, path in found} | {f"assumptions/{folders.OURS}.md": "Our own figures"}
+    entries = re.findall(r"^## \[(.+?)\]\((assumptions/\w+\.md)\)$", _list(), re.MULTILINE)
+    return {path: title for title, path in entries} | {f"assumptions/{folders.OURS}.md": "Our own figures"}
 
 
 def _list() -> str:

@@ -56,8 +56,8 @@ def test_files() -> tuple[TestFile, ...]:
         capture_output=True,
         text=True,
     )
-    found = [_read(path) for path in sorted(listed.stdout.splitlines()) if (ROOT / path).is_file()]
-    return tuple(file for file in found if file.tests)
+    texts = [_read(path) for path in sorted(listed.stdout.splitlines()) if (ROOT / path).is_file()]
+    return tuple(file for file in texts if file.tests)
 
 
 def _read(path: str) -> TestFile:
@@ -66,7 +66,7 @@ def _read(path: str) -> TestFile:
         tree = ast.parse(text)
         names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
         return TestFile(path, _first_sentence(ast.get_docstring(tree) or ""), tuple(names), ())
-    tests = [(found[1], found[2]) for found in _RUST_TEST.finditer(text)]
+    tests = [(match[1], match[2]) for match in _RUST_TEST.finditer(text)]
     both = tuple(name for name, body in tests if _BOTH_ENGINES.search(body))
     comment = _RUSTDOC_LINK.sub(r"\1", " ".join(_MODULE_COMMENT.findall(text.split("\n\n", 1)[0])))
     return TestFile(path, _first_sentence(comment), tuple(name for name, _ in tests), both)

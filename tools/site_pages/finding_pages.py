@@ -21,12 +21,12 @@ _SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILIN
 @cache
 def sources() -> Mapping[str, str]:
     """The file of the repository that each page of findings is made of, by the path of the page below docs/."""
-    found = {"findings/index.md": "study/README.md", "findings/claims-changed.md": "study/claims-changed.md"}
+    pages_of = {"findings/index.md": "study/README.md", "findings/claims-changed.md": "study/claims-changed.md"}
     for path in sorted((_STUDY / "papers").glob(f"*/*/{_FINDING}")):
-        found[f"findings/{path.parent.parent.name}/{path.parent.name}.md"] = path.relative_to(ROOT).as_posix()
+        pages_of[f"findings/{path.parent.parent.name}/{path.parent.name}.md"] = path.relative_to(ROOT).as_posix()
     for path in sorted((_STUDY / "papers").glob("*/*.md")):
-        found[f"findings/{path.parent.name}/{path.name}"] = path.relative_to(ROOT).as_posix()
-    return found
+        pages_of[f"findings/{path.parent.name}/{path.name}"] = path.relative_to(ROOT).as_posix()
+    return pages_of
 
 
 @cache
@@ -64,6 +64,6 @@ def of_paper(paper: str) -> list[str]:
     """The pages about the figures of a paper, in the order of the catalogue, then others."""
     known = [item.key for item in catalogue.figures()]
     names = [page.removeprefix("findings/").removesuffix(".md") for page in sources()]
-    found = [name for name in sorted(names) if name.startswith(f"{paper}/")]
-    ordered = sorted(found, key=lambda name: known.index(name) if name in known else len(known))
+    figures = [name for name in sorted(names) if name.startswith(f"{paper}/")]
+    ordered = sorted(figures, key=lambda name: known.index(name) if name in known else len(known))
     return [f"findings/{name}.md" for name in ordered]

@@ -54,7 +54,7 @@ def pictures() -> str:
     """Every figure with results as a thumbnail that leads to its page, by paper."""
     parts: list[str] = []
     for paper, items in groupby(
-        (item for item in catalogue.figures() if item.experiment is not None), lambda one: one.paper
+        (item for item in catalogue.figures() if item.experiment is not None), lambda item: item.paper
     ):
         parts.append(f"## {ledger.NAMES.get(paper, 'Our own figures')} {{ #{paper} }}\n")
         parts += ['<div class="thumbnails" markdown>\n', *(_thumbnail(item) for item in items), "\n</div>\n"]
@@ -92,7 +92,7 @@ def _shown(item: catalogue.PaperFigure) -> str:
 
 def figure(key: str, up: str) -> str:
     """The head of a finding: picture, recorded verdicts, command. `up` leads from the page to docs/."""
-    (item,) = [one for one in catalogue.figures() if one.key == key]
+    (item,) = [figure for figure in catalogue.figures() if figure.key == key]
     record = ledger_pages.record_of(key)
     if record is None:
         raise KeyError(f"no record of {key}")
@@ -124,7 +124,7 @@ def has_picture(key: str) -> bool:
 
 def picture(key: str, up: str) -> str:
     """The picture of a figure as HTML, or a sentence without one. `up` leads from the page to docs/."""
-    (item,) = [one for one in catalogue.figures() if one.key == key]
+    (item,) = [figure for figure in catalogue.figures() if figure.key == key]
     if key not in _runs():
         return f"*No picture is kept: `priolane reproduce {key} --quick` draws it.*\n"
     phone = f"{up}{_path(key, _PHONE)}"

@@ -70,7 +70,7 @@ def claims() -> str:
     """The table of all claims, with filters that a script of the site applies."""
     papers = dict.fromkeys(record.figure.partition("/")[0] for record in records())
     options = "".join(f'<option value="{paper}">{ledger.NAMES.get(paper, paper)}</option>' for paper in papers)
-    verdicts = "".join(f'<option value="{one.value}">{one.value}</option>' for one in Standing)
+    verdicts = "".join(f'<option value="{standing.value}">{standing.value}</option>' for standing in Standing)
     sources = "".join(f'<option value="{source.value}">{source.value}</option>' for source in Source)
     rows = "\n".join(
         _row(record, claim, claims_of(record.figure) if index == 0 else "")
@@ -129,10 +129,10 @@ def pill(shown: Standing, text: str = "") -> str:
 def pills(counts: Mapping[Source, Mapping[Standing, int]]) -> str:
     """Numbers of verdicts, those that there are, ours after those of the paper."""
     shown = [
-        pill(one, f"{of[one]} {source.word(one, of[one])}")
+        pill(standing, f"{of[standing]} {source.word(standing, of[standing])}")
         for source, of in counts.items()
-        for one in Standing
-        if of.get(one)
+        for standing in Standing
+        if of.get(standing)
     ]
     return " ".join(shown) or "no claims"
 
@@ -189,11 +189,11 @@ def _commits() -> Mapping[str, str]:
         capture_output=True,
         text=True,
     )
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     commit = ""
     for line in listed.stdout.splitlines() if listed.returncode == 0 else []:
         if line.startswith("commit "):
             commit = line.removeprefix("commit ")
         elif line:
-            found.setdefault(line, commit)
-    return found
+            commits.setdefault(line, commit)
+    return commits

@@ -58,11 +58,11 @@ _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTI
 
 def generated() -> dict[str, str]:
     """The Markdown of pages that no file below docs/ has, by path."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     makers = (parts_pages.pages, scheme_pages.pages, assumption_pages.pages, finding_pages.pages, paper_pages.pages)
     for several in makers:
-        found.update(several())
-    return found
+        texts.update(several())
+    return texts
 
 
 def filled(markdown: str, page: str) -> str:

@@ -48,10 +48,10 @@ def pages() -> Iterator[tuple[str, str]]:
 def answer(text: str) -> str:
     """The answer of a finding: its first paragraph, which is bold. Raises `ValueError` if it has none."""
     body = text.partition("\n\n")[2]
-    found = _ANSWER.match(body)
-    if found is None:
+    match = _ANSWER.match(body)
+    if match is None:
         raise ValueError(f"a finding begins with its answer in bold: {text[:60]!r}")
-    return _LINK.sub(r"\1", found[1].replace("\n", " "))
+    return _LINK.sub(r"\1", match[1].replace("\n", " "))
 
 
 def _page(paper: catalogue.Paper) -> str:
@@ -66,7 +66,7 @@ def _page(paper: catalogue.Paper) -> str:
         gallery_pages.picture(_pictured(paper), _UP),
         f"```sh\n{headlines.command(paper, first)}\n```\n",
         f"{paper.title}{venue}.\n",
-        f"## Headlines\n\n{table(_HEADLINES, [_headline(one, of) for one, of in stated])}",
+        f"## Headlines\n\n{table(_HEADLINES, [_headline(headline, of) for headline, of in stated])}",
         f"## Claims\n\n{_counts(paper.id)}",
         f"## Figures\n\n{table(_FIGURES, _figures(paper.id))}",
     ]
@@ -75,7 +75,7 @@ def _page(paper: catalogue.Paper) -> str:
 
 def _pictured(paper: catalogue.Paper) -> str:
     """The figure of the first headline that has a picture; of the first one if none has."""
-    figures = [f"{paper.id}/{one['figure']}" for one in paper.headlines]
+    figures = [f"{paper.id}/{headline['figure']}" for headline in paper.headlines]
     return next((figure for figure in figures if gallery_pages.has_picture(figure)), figures[0])
 
 
@@ -97,10 +97,10 @@ def _in_words(paper: str, figure: str) -> str:
 def _lost(paper: str) -> str:
     """The claims of the paper that do not hold or cannot, in a sentence."""
     claims = [claim for record in _records(paper) for claim in _of_paper(record)]
-    found = tally(claims)
-    impossible, undecided = found[Outcome.IMPOSSIBLE], found[Outcome.UNDECIDED]
+    counts = tally(claims)
+    impossible, undecided = counts[Outcome.IMPOSSIBLE], counts[Outcome.UNDECIDED]
     return (
-        f"Of {len(claims)} claims in all, {found[Outcome.FAILS]} do not hold, {impossible} are impossible as printed, "
+        f"Of {len(claims)} claims in all, {counts[Outcome.FAILS]} do not hold, {impossible} are impossible as printed, "
         f"and {undecided} are undecided."
     )
 
@@ -124,8 +124,8 @@ def _allowed(claim: Mapping[str, Any]) -> str:
             printed = claim["asked"].removesuffix(f" within {within}")
             return f"{printed} in the paper; the claim allows {within} either way"
         case "bound":
-            asked = claim["asked"].replace(", ", " and ").replace("above", "more than").replace("below", "less than")
-            return f"the claim asks for {asked}"
+            question = claim["asked"].replace(", ", " and ").replace("above", "more than").replace("below", "less than")
+            return f"the claim asks for {question}"
         case _:
             return f"the claim is {claim['asked']}"
 
@@ -143,9 +143,9 @@ def _headline(stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str,
 def _counts(paper: str) -> str:
     """The outcomes of the paper's claims, and the shares that the study asks of them."""
     claims = [claim for record in _records(paper) for claim in _of_paper(record)]
-    found = tally(claims)
-    rows = [(one.value, str(found[one])) for one in Outcome if found[one]]
-    return f"{table(('outcome', 'claims'), rows)}\n{ledger.shares(found)}\n"
+    counts = tally(claims)
+    rows = [(outcome.value, str(counts[outcome])) for outcome in Outcome if counts[outcome]]
+    return f"{table(('outcome', 'claims'), rows)}\n{ledger.shares(counts)}\n"
 
 
 def _figures(paper: str) -> Iterator[tuple[str, ...]]:
@@ -164,8 +164,8 @@ def _findings() -> Mapping[str, str]:
 
 
 def _outcomes(claims: Sequence[Mapping[str, Any]]) -> str:
-    found = tally(claims)
-    return ", ".join(f"{found[one]} {one.value}" for one in Outcome if found[one]) or "–"
+    counts = tally(claims)
+    return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome]) or "–"
 
 
 def _records(paper: str) -> list[Record]:

@@ -30,11 +30,11 @@ def index() -> str:
     lines = []
     for row, (title, about) in _ROWS.items():
         lines.append(f"## {title} {{ #{row} }}\n\n{about}\n")
-        found = [part for part in parts() if part.row == row]
+        of_row = [part for part in parts() if part.row == row]
         if row == EXPERIMENT:
-            lines.append(", ".join(f"[{_escaped(part.name)}]({_place(part)})" for part in found) + "\n")
+            lines.append(", ".join(f"[{_escaped(part.name)}]({_place(part)})" for part in of_row) + "\n")
         else:
-            cells = ((f"[`{p.name}`]({_place(p)})", sentence(plain(p.summary)), source(p.source, "")) for p in found)
+            cells = ((f"[`{p.name}`]({_place(p)})", sentence(plain(p.summary)), source(p.source, "")) for p in of_row)
             lines.append(table(("part", "what it does", "source"), cells))
     return "\n".join(lines)
 
@@ -50,9 +50,9 @@ def _escaped(name: str) -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """A page for each row, with its path."""
     for row, (title, about) in _ROWS.items():
-        found = [part for part in parts() if part.row == row]
-        sections = [_section(part) for part in found]
-        groups = [_group(name, keys) for name, keys in _groups(found).items()]
+        of_row = [part for part in parts() if part.row == row]
+        sections = [_section(part) for part in of_row]
+        groups = [_group(name, keys) for name, keys in _groups(of_row).items()]
         yield f"reference/{row}.md", "\n".join([f"# {title}\n\n{about}\n", *sections, *groups])
 
 
@@ -94,10 +94,10 @@ def _list(clauses: Sequence[str]) -> str:
     return "; ".join(clauses)
 
 
-def _groups(found: Sequence[Part]) -> dict[str, list[tuple[Part, Key]]]:
+def _groups(listed: Sequence[Part]) -> dict[str, list[tuple[Part, Key]]]:
     """The keys of each shared group, each once, with a part that has it."""
     groups: dict[str, list[tuple[Part, Key]]] = {}
-    for part in found:
+    for part in listed:
         for key in part.keys:
             keys = groups.setdefault(key.group, []) if key.group else []
             if key not in (known for _, known in keys):

@@ -60,10 +60,10 @@ def _items(grid: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _only(record: Record, items: list[Mapping[str, Any]], what: str, at: str) -> Mapping[str, Any]:
     named = [item for item in items if item["what"] == what]
     words = {word.strip() for word in at.split(",")} if at else set()
-    found = [item for item in named if words <= set(_words(item["at"]))]
-    values = {(item["mean"], item["low"], item["high"], item["unit"]) for item in found}
+    matching = [item for item in named if words <= set(_words(item["at"]))]
+    values = {(item["mean"], item["low"], item["high"], item["unit"]) for item in matching}
     if len(values) == 1:
-        return found[0]
+        return matching[0]
     points = "; ".join(dict.fromkeys(", ".join(_words(item["at"])) for item in named)) or "no point"
     place = f"value({what!r}, at={at!r})"
     raise NoSuchValue(

@@ -96,14 +96,14 @@ def _columns() -> dict[str, list[tuple[str, ...]]]:
         file.with_name("flows.csv").write_text(rows, encoding="utf-8")
         results = priolane.run(file, Path(folder) / "out", jobs=1)
         (run,) = results.runs
-        found = {}
+        columns = {}
         for name in _TABLES:
             schema = pq.read_schema(Path(folder) / "out" / run.id / f"{name}.parquet")
-            found[name] = [
+            columns[name] = [
                 (code(field.name), str(field.type), *(_metadata(field.metadata, key) for key in ("unit", "meaning")))
                 for field in schema
             ]
-    return found
+    return columns
 
 
 def _metadata(metadata: Mapping[bytes, bytes] | None, key: str) -> str:
@@ -161,15 +161,15 @@ def pairs() -> str:
     return "\n".join(_matrix(matrix(row, column)) for row, column in _PAIRS)
 
 
-def _matrix(found: Matrix) -> str:
-    row, column = found.row, found.column
+def _matrix(matrix: Matrix) -> str:
+    row, column = matrix.row, matrix.column
     name = f"{row}-{column}"
-    reasons = list(found.reasons())
-    beside = list(dict.fromkeys(_beside(cell.beside) for cell in found.cells if cell.beside))
+    reasons = list(matrix.reasons())
+    beside = list(dict.fromkeys(_beside(cell.beside) for cell in matrix.cells if cell.beside))
     letters = {text: chr(ord("a") + nth) for nth, text in enumerate(beside)}
 
     def mark(first: str, second: str) -> str:
-        cell = found.cell(first, second)
+        cell = matrix.cell(first, second)
         if not cell.fits:
             number = reasons.index(cell.reason) + 1
             return f'<a class="no" href="#{name}-{number}">{number}</a>'
@@ -177,11 +177,11 @@ def _matrix(found: Matrix) -> str:
         return f'<span class="yes">✓{f"<sup>{letter}</sup>" if letter else ""}</span>'
 
     def line(first: str) -> str:
-        cells = "".join(f"<td>{mark(first, second)}</td>" for second in found.seconds)
+        cells = "".join(f"<td>{mark(first, second)}</td>" for second in matrix.seconds)
         return f"<tr><th>{_to(row, first)}</th>{cells}</tr>"
 
-    head = "".join(f"<th>{_to(column, second)}</th>" for second in found.seconds)
-    body = "\n".join(line(first) for first in found.firsts)
+    head = "".join(f"<th>{_to(column, second)}</th>" for second in matrix.seconds)
+    body = "\n".join(line(first) for first in matrix.firsts)
     lines = [
         f"## {row} with {column}\n",
         '<div class="md-typeset__scrollwrap"><div class="md-typeset__table">',
@@ -206,8 +206,8 @@ def _to(row: str, part: str) -> str:
 
 def faults() -> str:
     """The page of planted faults, from the list that `make soak` plants."""
-    found = tomllib.loads((ROOT / "tools" / "planted_faults.toml").read_text(encoding="utf-8"))["fault"]
-    rows = [(plain(fault["name"]), code(_short(fault["file"])), code(fault["test"].split(" ")[-1])) for fault in found]
+    listed = tomllib.loads((ROOT / "tools" / "planted_faults.toml").read_text(encoding="utf-8"))["fault"]
+    rows = [(plain(fault["name"]), code(_short(fault["file"])), code(fault["test"].split(" ")[-1])) for fault in listed]
     return table(("fault", "file", "test that catches it"), rows)
 
 

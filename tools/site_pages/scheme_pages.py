@@ -62,12 +62,12 @@ def part_name(written: Any) -> str:
 @cache
 def schemes() -> tuple[Scheme, ...]:
     """All shipped schemes, in the order of `priolane list schemes`."""
-    found = []
+    presets = []
     for entry in json.loads(_core.catalogue())["schemes"]:
         text = (ROOT / "schemes" / f"{entry['name']}.toml").read_text(encoding="utf-8")
         paper = "" if entry["paper"] == "-" else entry["paper"]
-        found.append(Scheme(entry["name"], paper, text, tomllib.loads(text)))
-    return tuple(found)
+        presets.append(Scheme(entry["name"], paper, text, tomllib.loads(text)))
+    return tuple(presets)
 
 
 def index() -> str:

@@ -38,13 +38,13 @@ def _with_cause(claim: Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str
     cause = Cause.of(stated.get("cause"))
     added: dict[str, Any] = {} if cause is None else {"cause": cause.as_json()}
     added |= {"fitted": stated["fitted"]} if stated.get("fitted") else {}
-    found: dict[str, Any] = {}
+    filled: dict[str, Any] = {}
     for key, value in claim.items():
         if key == _BEFORE:
-            found |= added
+            filled |= added
         if key not in _STATED:
-            found[key] = value
-    return found
+            filled[key] = value
+    return filled
 
 
 def refresh(study: Path = folders.STUDY) -> list[str]:
@@ -55,8 +55,8 @@ def refresh(study: Path = folders.STUDY) -> list[str]:
         if item.experiment is None or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
-        found = with_causes(json.loads(text), tomllib.loads(item.experiment.read_text(encoding="utf-8")))
-        again = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        content = with_causes(json.loads(text), tomllib.loads(item.experiment.read_text(encoding="utf-8")))
+        again = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if again != text:
             write_whole(path, again.encode())
             changed.append(item.key)

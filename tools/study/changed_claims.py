@@ -29,11 +29,11 @@ _COLUMNS = {"average": "", "twice": "asked by", "no_quantity": "reason", "change
 
 def stated() -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """The changes of the file, by their kind."""
-    found: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return tables
 
 
-def before(total: Mapping[Outcome, int], found: Sequence[Record]) -> Counter[Outcome]:
+def before(total: Mapping[Outcome, int], records: Sequence[Record]) -> Counter[Outcome]:
     """The outcomes over the claims as they were: those of today without what asks it now, and with what was asked.
 
     Raises `SystemExit` if a claim that the file names is in no record, or in several.
@@ -42,16 +42,16 @@ def before(total: Mapping[Outcome, int], found: Sequence[Record]) -> Counter[Out
     for changes in stated().values():
         for change in changes:
             old.update({_OUTCOMES[name]: count for name, count in change["was"].items()})
-            old.subtract(tally(claim for now in change.get("now", ()) for claim in _asking(now, found)))
+            old.subtract(tally(claim for now in change.get("now", ()) for claim in _asking(now, records)))
     return old
 
 
-def _asking(now: str | Mapping[str, Any], found: Sequence[Record]) -> Iterator[Mapping[str, Any]]:
+def _asking(now: str | Mapping[str, Any], records: Sequence[Record]) -> Iterator[Mapping[str, Any]]:
     """The claims of the papers that ask a changed quantity today."""
     figure = now if isinstance(now, str) else now["figure"]
     claims = [
         claim
-        for record in found
+        for record in records
         if record.figure == figure
         for claim in record.claims
         if claim["source"] == Source.PAPER.value

@@ -34,8 +34,8 @@ _COLOURS = (32, 16, 8, 4)
 
 def pictures(study: Path = STUDY) -> dict[str, Path]:
     """The pictures that there are, by figure in the order of the catalogue."""
-    found = {item.key: folders.folder(study, item.key) / PICTURE for item in catalogue.figures()}
-    return {figure: path for figure, path in found.items() if path.is_file()}
+    places = {item.key: folders.folder(study, item.key) / PICTURE for item in catalogue.figures()}
+    return {figure: path for figure, path in places.items() if path.is_file()}
 
 
 def run_shown(picture: Path) -> dict[str, Any]:

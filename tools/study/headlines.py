@@ -34,25 +34,27 @@ _LEAD = re.compile(r"^\*\*Of \d+ headlines .*\*\*", re.MULTILINE)
 _MOST_VALUES = 2
 
 
-def table(found: Sequence[Record]) -> str:
+def table(records: Sequence[Record]) -> str:
     """The table. Raises `SystemExit` for a headline whose claim is in no record."""
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|---" * len(_COLUMNS) + "|"]
-    older = {record.figure for record in found if record.is_older}
+    older = {record.figure for record in records if record.is_older}
     for paper in catalogue.papers():
-        for headline, claim in of_paper(paper, found):
+        for headline, claim in of_paper(paper, records):
             mark = " ¹" if f"{paper.id}/{headline['figure']}" in older else ""
             link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
-            asked, measured = claim["asked"], here(claim) + mark
-            cells = (paper.name, link, holds(claim), compared(claim) or "–", asked, measured, why(claim) or "–")
+            question, measured = claim["asked"], here(claim) + mark
+            cells = (paper.name, link, holds(claim), compared(claim) or "–", question, measured, why(claim) or "–")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     if older:
         lines += ["", f"¹ Recorded before results version {results_version()}, which [changes results]({_VERSIONS})."]
     return "\n".join(lines) + "\n"
 
 
-def of_paper(paper: catalogue.Paper, found: Sequence[Record]) -> Iterator[tuple[Mapping[str, str], Mapping[str, Any]]]:
+def of_paper(
+    paper: catalogue.Paper, records: Sequence[Record]
+) -> Iterator[tuple[Mapping[str, str], Mapping[str, Any]]]:
     """The headlines of a paper, each with its recorded claim. Raises `SystemExit` for one without a claim."""
-    by_figure = {record.figure: record for record in found}
+    by_figure = {record.figure: record for record in records}
     for headline in paper.headlines:
         figure = f"{paper.id}/{headline['figure']}"
         yield headline, _claim(by_figure.get(figure), figure, headline["claim"])
@@ -69,10 +71,10 @@ def holds(claim: Mapping[str, Any]) -> str:
 
 
 def _claim(record: Record | None, figure: str, says: str) -> Mapping[str, Any]:
-    found = [] if record is None else [claim for claim in record.claims if claim["says"] == says]
-    if len(found) != 1:
-        raise SystemExit(f"{len(found)} recorded claims of {figure} say `{says}`, which a headline of its paper names")
-    return found[0]
+    claims = [] if record is None else [claim for claim in record.claims if claim["says"] == says]
+    if len(claims) != 1:
+        raise SystemExit(f"{len(claims)} recorded claims of {figure} say `{says}`, which a headline of its paper names")
+    return claims[0]
 
 
 def compared(claim: Mapping[str, Any]) -> str:
@@ -103,15 +105,15 @@ def here(claim: Mapping[str, Any]) -> str:
     return f"{texts[ordered[0]]} to {texts[ordered[-1]]} ({len(texts)} values)"
 
 
-def lead(found: Sequence[Record]) -> str:
+def lead(records: Sequence[Record]) -> str:
     """The sentence that study/README.md begins with: how many headlines hold."""
-    return counted([claim for paper in catalogue.papers() for _, claim in of_paper(paper, found)], " of five papers")
+    return counted([claim for paper in catalogue.papers() for _, claim in of_paper(paper, records)], " of five papers")
 
 
 def counted(claims: Sequence[Mapping[str, Any]], of: str = "") -> str:
     """The number of headlines that hold, fail, and are undecided, as a sentence; `of` says whose they are."""
     outcomes = [outcome(claim) for claim in claims]
-    hold, fail = (sum(one in kinds for one in outcomes) for kinds in (_HOLDING, _FAILING))
+    hold, fail = (sum(kind in kinds for kind in outcomes) for kinds in (_HOLDING, _FAILING))
     numbers = {
         ("holds here", "hold here"): hold,
         ("does not", "do not"): fail,
@@ -123,11 +125,11 @@ def counted(claims: Sequence[Mapping[str, Any]], of: str = "") -> str:
     return f"Of {len(outcomes)} headlines{of}, {listed}."
 
 
-def readme(text: str, found: Sequence[Record]) -> str:
+def readme(text: str, records: Sequence[Record]) -> str:
     """study/README.md with its first sentence, and the table between its two marks."""
-    text = _LEAD.sub(f"**{lead(found)}**", text, count=1)
+    text = _LEAD.sub(f"**{lead(records)}**", text, count=1)
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
         raise SystemExit(f"study/README.md has no lines {BEGIN.strip()} and {END.strip()} for the headlines")
-    return f"{before}{BEGIN}\n{table(found)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table(records)}\n{END}{after}"

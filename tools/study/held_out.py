@@ -67,8 +67,8 @@ class Row:
 
 def rows(text: str) -> dict[str, Row]:
     """The rows that a file keeps, by figure."""
-    found = (Row(**row) for row in json.loads(text))
-    return {row.figure: row for row in found}
+    rows_of_file = (Row(**row) for row in json.loads(text))
+    return {row.figure: row for row in rows_of_file}
 
 
 def written(listed: Sequence[Row]) -> str:
@@ -130,7 +130,7 @@ def summary(listed: Sequence[Row]) -> str:
 
 def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
     """Rows of the figures that there are, in their order: those just judged, and those kept of the others."""
-    new = {**kept, **{one.figure: one.row() for one in judged}}
+    new = {**kept, **{result.figure: result.row() for result in judged}}
     return [new[item.key] for item in catalogue.figures() if item.key in new]
 
 

@@ -52,16 +52,16 @@ _ARE = {
 _FIRST = (Outcome.REPRODUCED, Outcome.UNDER_A_READING, Outcome.IMPOSSIBLE)
 
 
-def counts(found: Sequence[Record]) -> str:
+def counts(records: Sequence[Record]) -> str:
     """The table of counts per paper, claims of the papers and ours apart."""
     standings = list(Standing)
     lines = [
-        "| claims of | figures recorded | " + " | ".join(one.value for one in standings) + " |",
+        "| claims of | figures recorded | " + " | ".join(standing.value for standing in standings) + " |",
         "|---" * (2 + len(standings)) + "|",
     ]
     beside: Counter[Standing] = Counter()
     for paper, of_paper in _by_paper():
-        there = [record for record in found if record.figure in {item.key for item in of_paper}]
+        there = [record for record in records if record.figure in {item.key for item in of_paper}]
         source = Source.PAPER if paper in NAMES else Source.OURS
         tally = _sum(record.standings()[source] for record in there)
         lines.append(_row(NAMES.get(paper, "our own figures"), f"{len(there)} of {len(of_paper)}", tally))
@@ -71,27 +71,27 @@ def counts(found: Sequence[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def outcomes(found: Sequence[Record]) -> str:
+def outcomes(records: Sequence[Record]) -> str:
     """The outcomes of the claims of the papers: a row for each paper, then for headlines, orders and magnitudes."""
     kinds = list(Outcome)
     lines = [f"| claims of | {' | '.join(kind.value for kind in kinds)} |", "|---" * (1 + len(kinds)) + "|"]
     for paper, name in NAMES.items():
-        own = tally(claim for record in found if _paper(record) == paper for claim in _of_paper(record))
+        own = tally(claim for record in records if _paper(record) == paper for claim in _of_paper(record))
         lines.append(f"| {name} | {' | '.join(str(own[kind]) for kind in kinds)} |")
-    asked = [pair for record in _of_papers(found) for pair in by_question(record.claims)]
+    pairs = [pair for record in _of_papers(records) for pair in by_question(record.claims)]
     for question in Asks:
-        own = tally(claim for asks, claim in asked if asks is question and claim["source"] == Source.PAPER.value)
+        own = tally(claim for asks, claim in pairs if asks is question and claim["source"] == Source.PAPER.value)
         lines.append(f"| all, {question.value} | {' | '.join(str(own[kind]) for kind in kinds)} |")
     return "\n".join(lines) + "\n"
 
 
-def causes(found: Sequence[Record]) -> str:
+def causes(records: Sequence[Record]) -> str:
     """The causes of the papers' claims that do not hold."""
     kinds: list[CauseKind | None] = [*CauseKind, None]
     words = [_NO_CAUSE if kind is None else kind.words for kind in kinds]
     lines = [f"| claims of | {' | '.join(words)} |", "|---" * (1 + len(kinds)) + "|"]
     for paper, name in NAMES.items():
-        own = causes_of_failures(claim for record in found if _paper(record) == paper for claim in _of_paper(record))
+        own = causes_of_failures(claim for record in records if _paper(record) == paper for claim in _of_paper(record))
         lines.append(f"| {name} | {' | '.join(str(own[kind]) for kind in kinds)} |")
     return "\n".join(lines) + "\n"
 
@@ -100,8 +100,8 @@ def _paper(record: Record) -> str:
     return record.figure.partition("/")[0]
 
 
-def _of_papers(found: Sequence[Record]) -> list[Record]:
-    return [record for record in found if _paper(record) in NAMES]
+def _of_papers(records: Sequence[Record]) -> list[Record]:
+    return [record for record in records if _paper(record) in NAMES]
 
 
 def _of_paper(record: Record) -> list[Mapping[str, Any]]:
@@ -109,21 +109,21 @@ def _of_paper(record: Record) -> list[Mapping[str, Any]]:
     return [claim for claim in record.claims if claim["source"] == Source.PAPER.value]
 
 
-def sentence(found: Sequence[Record]) -> str:
+def sentence(records: Sequence[Record]) -> str:
     """The number of claims of the papers with each outcome."""
-    of_all = total(found)
+    of_all = total(records)
     shown = {outcome: f"{of_all[outcome]} {_ARE[outcome]}" for outcome in Outcome if of_all[outcome]}
     good = [text for outcome, text in shown.items() if outcome in _FIRST]
     others = [text for outcome, text in shown.items() if outcome not in _FIRST]
-    first = f"Of {of_all.total()} claims in {len(_of_papers(found))} figures of five papers, {', '.join(good)}."
-    older = sum(record.is_older for record in _of_papers(found))
+    first = f"Of {of_all.total()} claims in {len(_of_papers(records))} figures of five papers, {', '.join(good)}."
+    older = sum(record.is_older for record in _of_papers(records))
     age = f" {older} of the figures were recorded before results version {results_version()}" if older else ""
     return f"{first} Of the others, {', '.join(others)}.{age and f'{age} ([what changed]({_VERSIONS})).'}\n"
 
 
-def total(found: Sequence[Record]) -> Counter[Outcome]:
+def total(records: Sequence[Record]) -> Counter[Outcome]:
     """The number of claims of the papers with each outcome."""
-    return tally(claim for record in _of_papers(found) for claim in _of_paper(record))
+    return tally(claim for record in _of_papers(records) for claim in _of_paper(record))
 
 
 def shares(of_all: Mapping[Outcome, int]) -> str:
@@ -143,16 +143,16 @@ def shares(of_all: Mapping[Outcome, int]) -> str:
     )
 
 
-def both_lists(found: Sequence[Record]) -> str:
+def both_lists(records: Sequence[Record]) -> str:
     """The shares over the claims of today, and over those before claims were removed or changed."""
-    now = total(found)
-    return f"As they are now: {shares(now)}\n\nBefore these changes: {shares(changed_claims.before(now, found))}\n"
+    now = total(records)
+    return f"As they are now: {shares(now)}\n\nBefore these changes: {shares(changed_claims.before(now, records))}\n"
 
 
-def undecided(found: Sequence[Record]) -> str:
+def undecided(records: Sequence[Record]) -> str:
     """A section with what the undecided claims lack."""
     tally: Counter[str] = Counter()
-    for record in found:
+    for record in records:
         for claim in record.claims:
             if standing(claim) is Standing.UNDECIDED:
                 tally[_lacks(claim, len(record.grids[0]["seeds"]))] += 1
@@ -182,13 +182,13 @@ def _lacks(claim: Mapping[str, Any], seeds: int) -> str:
     return next((row for row, bound in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= bound), _seed_rows()[-1])
 
 
-def readme(text: str, found: Sequence[Record]) -> str:
+def readme(text: str, records: Sequence[Record]) -> str:
     """README with the sentence between its two marks."""
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
         raise SystemExit(f"README.md has no lines {BEGIN.strip()} and {END.strip()} for the counts")
-    return before + BEGIN + sentence(found) + END + after
+    return before + BEGIN + sentence(records) + END + after
 
 
 def shipped(directory: Path = folders.STUDY, file: str = RECORD) -> list[Record]:
@@ -210,7 +210,7 @@ def _sum(tallies: Iterable[Counter[Standing]]) -> Counter[Standing]:
 
 
 def _row(name: str, figures: str, tally: Counter[Standing]) -> str:
-    return f"| {name} | {figures} | " + " | ".join(str(tally[one]) for one in Standing) + " |"
+    return f"| {name} | {figures} | " + " | ".join(str(tally[standing]) for standing in Standing) + " |"
 
 
 def estimate_text(item: Mapping[str, Any]) -> str:
@@ -222,14 +222,16 @@ def main() -> int:
     """Takes the causes of the experiment files into the records, and writes the sentence and the headlines."""
     for figure in causes_of_files.refresh():
         print(f"{figure}: causes")
-    found = shipped()
-    README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    headlines.README.write_text(headlines.readme(headlines.README.read_text(encoding="utf-8"), found), encoding="utf-8")
+    records = shipped()
+    README.write_text(readme(README.read_text(encoding="utf-8"), records), encoding="utf-8")
+    headlines.README.write_text(
+        headlines.readme(headlines.README.read_text(encoding="utf-8"), records), encoding="utf-8"
+    )
     page = changed_claims.PAGE
-    page.write_text(changed_claims.page(page.read_text(encoding="utf-8"), both_lists(found)), encoding="utf-8")
-    for path, text in versions_of_findings.pages(found):
+    page.write_text(changed_claims.page(page.read_text(encoding="utf-8"), both_lists(records)), encoding="utf-8")
+    for path, text in versions_of_findings.pages(records):
         path.write_text(text, encoding="utf-8")
-    print(f"README.md: verdicts of {len(found)} figures; study/: headlines and changed claims")
+    print(f"README.md: verdicts of {len(records)} figures; study/: headlines and changed claims")
     return 0
 
 

@@ -12,10 +12,10 @@ from priolane.results.report import Verdict
 from priolane.study.record import Record
 
 
-def tables(found: Sequence[Record], ledger: Sequence[Record]) -> str:
+def tables(records: Sequence[Record], ledger: Sequence[Record]) -> str:
     """The tables of records by reading, beside those of the ledger. Raises `SystemExit` if their claims differ."""
     by_figure = {record.figure: record for record in ledger}
-    parts = [(record, _verdicts(record, by_figure)) for record in found]
+    parts = [(record, _verdicts(record, by_figure)) for record in records]
     return "\n".join([_overview(parts), *(_figure(*part) for part in parts)])
 
 

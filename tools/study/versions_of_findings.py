@@ -24,9 +24,9 @@ def of_finding(text: str, record: Record) -> str:
     return _with_line(text, f"*Recorded with {version}.*" if record.is_older else "")
 
 
-def of_ours(text: str, found: Sequence[Record]) -> str:
+def of_ours(text: str, records: Sequence[Record]) -> str:
     """The text of docs/ours.md with the names of its figures that an older version of results recorded."""
-    own = [record for record in found if record.figure.startswith(f"{folders.OURS}/")]
+    own = [record for record in records if record.figure.startswith(f"{folders.OURS}/")]
     older = [record.figure.partition("/")[2] for record in own if record.is_older]
     names = ", ".join(f"`{name}`" for name in older)
     line = f"*Recorded before results version {results_version()} ([what changed]({_VERSIONS})): {names}.*"
@@ -39,10 +39,10 @@ def _with_line(text: str, line: str) -> str:
     return "\n\n".join([title, lead, *([line] if line else []), rest])
 
 
-def pages(found: Sequence[Record]) -> Iterator[tuple[Path, str]]:
+def pages(records: Sequence[Record]) -> Iterator[tuple[Path, str]]:
     """The pages and the texts that they should have."""
-    for record in found:
+    for record in records:
         path = folders.folder(_STUDY, record.figure) / "finding.md"
         if path.is_file():
             yield path, of_finding(path.read_text(encoding="utf-8"), record)
-    yield OURS, of_ours(OURS.read_text(encoding="utf-8"), found)
+    yield OURS, of_ours(OURS.read_text(encoding="utf-8"), records)
