@@ -66,7 +66,7 @@ def _fewest_late(jobs: Sequence[Job]) -> int:
     """The fewest late jobs of all schedules, by all sets of jobs that may be on time."""
     possible = [job for job in jobs if job[1] <= job[2] - job[0]]
     for count in range(len(possible), 0, -1):
-        if any(_can_all_be_on_time(chosen) for chosen in combinations(possible, count)):
+        if any(_can_all_be_on_time(combination) for combination in combinations(possible, count)):
             return len(jobs) - count
     return len(jobs)
 
@@ -122,13 +122,13 @@ def test_links_of_a_rack_are_shared_by_the_flows_that_leave_it(end: str) -> None
         late = _fewest_late(jobs)
         allowed = max(late, 0.01) / 6
         assert not _proofs(flows, f"deadline_missed.all < {allowed:.17g}", fabric=fabric)
-        found = late > 0 and _proofs(flows, f"deadline_missed.all < {(late - 0.5) / 6:.17g}", fabric=fabric)
-        proved += bool(found)
+        proofs = late > 0 and _proofs(flows, f"deadline_missed.all < {(late - 0.5) / 6:.17g}", fabric=fabric)
+        proved += bool(proofs)
         way = "into" if end == "dst" else "out of"
         assert (
-            not found
+            not proofs
             or f"even if nothing else used the links {way} a rack, 8.00 Gbit/s to 80.0 Gbit/s together"
-            in found[0].proof
+            in proofs[0].proof
         )
         # Within the rack no flow takes these links, and hosts' links are fast enough.
         within = _list([(0, 1000, 1500)] * 6, src=here, dst=np.roll(here, 1))
@@ -145,10 +145,10 @@ def test_percentiles_are_not_called_impossible_where_a_schedule_meets_them() -> 
         works = sorted(2 * work for _, work, _ in jobs)
         for within in works:
             late = _fewest_late([(start, work, start + within) for start, work, _ in jobs])
-            found = _proofs(flows, f"p50.all < {within}ns")
+            result = _proofs(flows, f"p50.all < {within}ns")
             # At most half of the flows may be later than a median.
-            assert not (found and late <= 4)
-            proved += bool(found)
+            assert not (result and late <= 4)
+            proved += bool(result)
     assert proved >= 20
 
 
@@ -161,8 +161,8 @@ def test_the_bound_of_means_is_that_of_the_best_order() -> None:
         least = min(_completions(jobs, order) for order in permutations(range(6)))
         mean = least / 6
         assert not _proofs(flows, f"mean.all < {mean * (1 + 1e-10):.17g}ns")
-        (found,) = _proofs(flows, f"mean.all < {mean * (1 - 1e-6):.17g}ns")
-        assert "the mean of 6 flows of all is at least" in found.proof
+        (result,) = _proofs(flows, f"mean.all < {mean * (1 - 1e-6):.17g}ns")
+        assert "the mean of 6 flows of all is at least" in result.proof
         gbps = 8 * sum(work for _, work, _ in jobs) / least
         assert not _proofs(flows, f"goodput.all > {gbps * (1 - 1e-10):.17g}Gbps")
         assert _proofs(flows, f"goodput.all > {gbps * (1 + 1e-6):.17g}Gbps")
@@ -187,17 +187,17 @@ def test_the_bound_of_an_incast_of_equal_flows_is_exact(count: int) -> None:
         flows = _list(jobs, src=np.arange(1.0, count + 1), dst=np.zeros(count))
         assert not _proofs(flows, f"deadline_missed.all < {max(late, 0.01) / count:.17g}")
         if late:
-            (found,) = _proofs(flows, f"deadline_missed.all < {(late - 0.1) / count:.17g}")
-            assert f"at least {late} (" in found.proof
-            assert "the links of hosts that receive, 8.00 Gbit/s" in found.proof
+            (result,) = _proofs(flows, f"deadline_missed.all < {(late - 0.1) / count:.17g}")
+            assert f"at least {late} (" in result.proof
+            assert "the links of hosts that receive, 8.00 Gbit/s" in result.proof
 
 
 def test_a_proof_has_its_numbers() -> None:
     flows = made_list([0] * 100, [1000] * 100, src=np.arange(100.0), dst=np.full(100, 200.0))
-    (found,) = _proofs(flows, "p99.small < 50us")
+    (result,) = _proofs(flows, "p99.small < 50us")
     # 50 of 100 flows of 1 us fit into 50 us, and one in a hundred may be late.
-    assert found.goal.name == "fct_p99.small"
-    assert found.proof == (
+    assert result.goal.name == "fct_p99.small"
+    assert result.proof == (
         "of 100 flows of small, at least 50 (50.0 %) end after 50.0 us, where 1.00 % may, even if nothing else used "
         "the links of hosts that receive, 8.00 Gbit/s"
     )
@@ -210,8 +210,8 @@ def test_a_proof_counts_each_host_as_the_fastest_one() -> None:
     mixed = cast(
         Fabric, SimpleNamespace(host_rate=RATE_BPS, fastest_host=1.5 * RATE_BPS, classes=CLASSES, derived=Derived())
     )
-    (found,) = by_links([goal], flows, mixed)
-    assert found.proof.endswith(
+    (result,) = by_links([goal], flows, mixed)
+    assert result.proof.endswith(
         "at least 25 (25.0 %) end after 50.0 us, where 1.00 % may, even if nothing else used "
         "the links of hosts that receive, at most 12.0 Gbit/s"
     )
@@ -263,7 +263,7 @@ def test_what_flows_alone_miss_no_scheme_meets() -> None:
         "deadline_miss_rate.all": steady(0.051),
         "fct.all": steady(math.log(1.0)),
     }
-    found = alone(goals, missed)
-    assert [one.goal.name for one in found] == ["fct_p99.small", "goodput.bulk", "deadline_miss_rate.all"]
-    assert found[0].proof == "p99.small is 1.01 ms with each flow alone in the network"
+    result = alone(goals, missed)
+    assert [bound.goal.name for bound in result] == ["fct_p99.small", "goodput.bulk", "deadline_miss_rate.all"]
+    assert result[0].proof == "p99.small is 1.01 ms with each flow alone in the network"
     assert alone(goals, dict.fromkeys(met)) == ()

@@ -52,8 +52,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Fabric, FlowList
     return read_fabric(write_fabric(folder, text)), flows, _training(folder, flows)
 
 
-def _planned(path: Path, fabric: Fabric, flows: FlowList, chosen: dict[str, Candidate]) -> set[str]:
-    experiment = Experiment(path, path.stem, fabric, flows, Windows.over(flows, 5), simplest(fabric), chosen)
+def _planned(path: Path, fabric: Fabric, flows: FlowList, choice: dict[str, Candidate]) -> set[str]:
+    experiment = Experiment(path, path.stem, fabric, flows, Windows.over(flows, 5), simplest(fabric), choice)
     experiment.write()
     return {run.scheme for run in plan(path).runs}
 
@@ -66,9 +66,11 @@ def test_no_shipped_scheme_is_refused_for_want_of_a_number(
     rows = shipped()[scheme]
     queues = int(rows["port"].get("queues", 1))
     made = candidates(fabric, [feasible.Feasibility(scheme, (), queues, queues)], training)
-    own = [one for one in made if one.name == STANDS_FOR.get(scheme) or one.rows["base"] == scheme]
+    own = [
+        candidate for candidate in made if candidate.name == STANDS_FOR.get(scheme) or candidate.rows["base"] == scheme
+    ]
     assert own
-    named = {one.name: one for one in own}
+    named = {candidate.name: candidate for candidate in own}
     planned = _planned(training.flows.parent / f"{scheme}.toml", fabric, flows, named)
     assert planned == {simplest(fabric).name, *named}
 
@@ -77,11 +79,11 @@ def test_tenants_deadlines_and_coflows_have_queues_of_their_own(tmp_path: Path) 
     fabric = read_fabric(write_fabric(tmp_path, FABRIC + "[host]\nsizes_known = true\n"))
     flows = read_flows(write_recorded(tmp_path))
     training = _training(tmp_path, flows)
-    schemes = [one for one in feasible.feasible(fabric, flows) if one]
-    plain = {one.name for one in candidates(fabric, schemes, training)}
+    schemes = [scheme for scheme in feasible.feasible(fabric, flows) if scheme]
+    plain = {candidate.name for candidate in candidates(fabric, schemes, training)}
     # Of five tenants the goals name the third, then the first; three queues are free.
     known = replace(training, coflows=np.array([1e3, 2e3, 2e3, 3e3]), tenants=(2, 0, 1, 3, 4), has_deadlines=True)
-    made = {one.name: one for one in candidates(fabric, schemes, known)}
+    made = {candidate.name: candidate for candidate in candidates(fabric, schemes, known)}
     new = {"deadlines", "tenants3", "tenants3_wfq1", "tenants3_wfq4", "coflow2", "coflow2_es"}
     # The same on NewReno, which runs today.
     assert made.keys() - plain == new | {f"newreno_{name}" for name in new if "wfq" not in name}
@@ -101,8 +103,8 @@ def test_ladders_need_queues_and_dscp_and_sizes_only_where_they_are_known(tmp_pa
 
     def names(text: str) -> set[str]:
         fabric = read_fabric(write_fabric(tmp_path, text))
-        found = [one for one in feasible.feasible(fabric, flows) if one]
-        return {one.name for one in candidates(fabric, found, training)}
+        schemes = [scheme for scheme in feasible.feasible(fabric, flows) if scheme]
+        return {candidate.name for candidate in candidates(fabric, schemes, training)}
 
     able = names(FABRIC)
     assert {"sent2_class", "sent3_class", "sent2_opt", "sent2_opt_mlfq", "sent2_wfq4", "nos2"} <= able
@@ -123,9 +125,9 @@ def test_ladders_are_cut_where_classes_of_goals_begin(tmp_path: Path) -> None:
     fabric = read_fabric(write_fabric(tmp_path, FABRIC + "[host]\nsizes_known = true\n"))
     flows = read_flows(write_recorded(tmp_path))
     made = {
-        one.name: one
-        for one in candidates(
-            fabric, [one for one in feasible.feasible(fabric, flows) if one], _training(tmp_path, flows)
+        candidate.name: candidate
+        for candidate in candidates(
+            fabric, [scheme for scheme in feasible.feasible(fabric, flows) if scheme], _training(tmp_path, flows)
         )
     }
     # Small flows are below 100 kB, bulk flows above 1 MB, and three queues are free.
@@ -144,6 +146,6 @@ def test_sizes_part_bytes_evenly_and_thresholds_part_flows() -> None:
 
 def test_references_are_schemes_that_cannot_be_deployed(tmp_path: Path) -> None:
     fabric = read_fabric(write_fabric(tmp_path, FABRIC + EVERYTHING))
-    found = feasible.feasible(fabric, read_flows(write_recorded(tmp_path)))
-    assert [one.name for one in references(found)] == ["srpt_ranked"]
-    assert not {one.scheme for one in found if one} & {"srpt_ranked"}
+    schemes = feasible.feasible(fabric, read_flows(write_recorded(tmp_path)))
+    assert [reference.name for reference in references(schemes)] == ["srpt_ranked"]
+    assert not {scheme.scheme for scheme in schemes if scheme} & {"srpt_ranked"}

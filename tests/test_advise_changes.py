@@ -136,10 +136,10 @@ def test_rows_of_today_are_its_own(tmp_path: Path) -> None:
 
 
 def test_rows_of_another_kind_replace_those_of_the_base() -> None:
-    found = merged({"base": "dctcp", "port": strict(2), "transport": {"init_window": "20pkt"}})
-    assert found["port"] == strict(2)
-    assert found["transport"]["kind"] == "dctcp"
-    assert found["transport"]["init_window"] == "20pkt"
+    tables = merged({"base": "dctcp", "port": strict(2), "transport": {"init_window": "20pkt"}})
+    assert tables["port"] == strict(2)
+    assert tables["transport"]["kind"] == "dctcp"
+    assert tables["transport"]["init_window"] == "20pkt"
 
 
 def test_the_most_expensive_step_decides_then_their_number_then_queues(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_most_expensive_step_decides_then_their_number_then_queues(tmp_path:
         _candidate("homa", 8),
         _candidate("ndp"),
     ]
-    costs = [now.cost(one) for one in cheapest]
+    costs = [now.cost(candidate) for candidate in cheapest]
     assert costs == sorted(set(costs))
     assert now.cost(now.candidate) == (-1, 0, 1)
 

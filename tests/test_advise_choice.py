@@ -68,8 +68,8 @@ def _trials(values: Values) -> Trials:
 def _lead(*rows: Row, half: dict[str, float] | None = None, **context: Any) -> str:
     """The name of the candidate that leads; `half` has values of the second half of the windows where they differ."""
     frame = _context(**context)
-    by_name = {one.name: one for one, _ in rows}
-    trials = {one.name: _trials(_ms(value)) for one, value in rows}
+    by_name = {candidate.name: candidate for candidate, _ in rows}
+    trials = {candidate.name: _trials(_ms(value)) for candidate, value in rows}
     second = {name: _trials(_ms(half[name])) if half and name in half else of for name, of in trials.items()}
     return choose(frame, judge(frame, trials, by_name), Judged(trials, second, {})).candidate.name
 
@@ -110,7 +110,7 @@ def test_tuned_thresholds_lead_only_where_unseen_windows_show_that_they_are_bett
 
 def test_a_seed_agrees_only_if_it_alone_gives_the_answer() -> None:
     frame = _context()
-    by_name = {one.name: one for one in (NOW, TWO)}
+    by_name = {candidate.name: candidate for candidate in (NOW, TWO)}
 
     def agreeing(now: tuple[float, ...], then: tuple[float, ...]) -> int:
         seeds = {
@@ -131,8 +131,8 @@ def test_a_seed_agrees_only_if_it_alone_gives_the_answer() -> None:
 def test_thresholds_that_are_not_those_of_the_model_say_why(raced: bool) -> None:  # noqa: FBT001
     frame = _context()
     rows: tuple[Row, ...] = ((TUNED, 0.3),) if raced else ((TUNED, 0.3), (TWO, 0.5))
-    trials = {one.name: _trials(_ms(value)) for one, value in rows}
-    known = judge(frame, trials, {one.name: one for one, _ in rows})
+    trials = {candidate.name: _trials(_ms(value)) for candidate, value in rows}
+    known = judge(frame, trials, {candidate.name: candidate for candidate, _ in rows})
     ranking: tuple[JudgedCandidate, ...] = tuple(known.values())
     race = Race(values={TWO.name: _ms(0.5)}) if raced else Race()
     judging = cast(Judging, SimpleNamespace(candidates=(TWO, TUNED), ranking=ranking, race=race))

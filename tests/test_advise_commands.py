@@ -32,12 +32,12 @@ def _commands(
     flows = read_flows(write_recorded(folder))
     flows.write(folder / FLOWS)
     queues = int(rows.get("port", {}).get("queues", 1))
-    chosen = Candidate("chosen", "", "", {"base": "dctcp", "host": {"kind": "round_robin"}, **rows}, queues)
+    advised = Candidate("chosen", "", "", {"base": "dctcp", "host": {"kind": "round_robin"}, **rows}, queues)
     experiment = Experiment(
-        folder / "experiment.toml", "E", fabric, flows, Windows.over(flows, 6), simplest(fabric), {"chosen": chosen}
+        folder / "experiment.toml", "E", fabric, flows, Windows.over(flows, 6), simplest(fabric), {"chosen": advised}
     )
     experiment.write()
-    return commands(experiment, today(fabric), chosen, switch)
+    return commands(experiment, today(fabric), advised, switch)
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def _commands(
 def test_every_step_has_its_export_and_each_command_works(
     tmp_path: Path, rows: dict[str, Any], expected: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = _commands(tmp_path, rows)
-    assert [one.target for one in found] == [target.split(" ")[0] for target in expected]
-    for one, words in zip(found, expected, strict=True):
-        assert one.command is not None
-        typed = shlex.split(one.command)
-        assert typed[:3] == ["priolane", "export", one.target]
+    result = _commands(tmp_path, rows)
+    assert [command.target for command in result] == [target.split(" ")[0] for target in expected]
+    for export, words in zip(result, expected, strict=True):
+        assert export.command is not None
+        typed = shlex.split(export.command)
+        assert typed[:3] == ["priolane", "export", export.target]
         assert set(words.split(" ")) <= set(typed)
         assert cli.main(typed[1:]) == 0
-        assert (tmp_path / f"export-{one.target}" / "notes.txt").exists()
+        assert (tmp_path / f"export-{export.target}" / "notes.txt").exists()
     capsys.readouterr()
 
 

@@ -47,9 +47,9 @@ def _fabric(folder: Path, more: str = MODULES) -> tuple[Fabric, FlowList]:
 
 def test_the_leading_ladder_is_tried_on_the_next_best_transports(tmp_path: Path) -> None:
     fabric, flows = _fabric(tmp_path)
-    found = feasible.feasible(fabric, flows)
+    schemes = feasible.feasible(fabric, flows)
     order = [LADDER, _plain("dctcp"), _plain("swift"), _plain("ledbat"), _plain("newreno"), _plain("cubic")]
-    made = {one.name: one for one in compose(order, fabric, found, ())}
+    made = {candidate.name: candidate for candidate in compose(order, fabric, schemes, ())}
     # DCTCP has the ladder; Swift and LEDBAT come next in the race, and two transports are tried.
     others = {name for name in made if "_on_" in name}
     assert others == {"sent2_opt_on_swift", "sent2_opt_on_ledbat"}
@@ -62,10 +62,15 @@ def test_the_leading_ladder_is_tried_on_the_next_best_transports(tmp_path: Path)
 
 def test_without_a_ladder_the_leader_gets_other_parameters(tmp_path: Path) -> None:
     fabric, flows = _fabric(tmp_path)
-    found = feasible.feasible(fabric, flows)
-    narrow = next(one for one in compose([_plain("dctcp")], fabric, found, ()) if one.name == "dctcp_iw3")
-    assert {one.name for one in compose([narrow], fabric, found, ())} == {"dctcp_iw3_k0_5", "dctcp_iw3_k2"}
-    assert compose([], fabric, found, ()) == ()
+    schemes = feasible.feasible(fabric, flows)
+    narrow = next(
+        candidate for candidate in compose([_plain("dctcp")], fabric, schemes, ()) if candidate.name == "dctcp_iw3"
+    )
+    assert {candidate.name for candidate in compose([narrow], fabric, schemes, ())} == {
+        "dctcp_iw3_k0_5",
+        "dctcp_iw3_k2",
+    }
+    assert compose([], fabric, schemes, ()) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,8 +89,8 @@ def test_shorter_timeouts_are_a_parameter_of_hosts(
 ) -> None:
     fabric, _ = _fabric(tmp_path, more)
     runs = today(fabric)
-    one = Candidate("today", "newreno", "what runs now", {**runs.candidate.rows, "transport": now}, 1)
-    made = {made.name: made for made in with_shorter_timeouts(one, fabric)}
+    candidate = Candidate("today", "newreno", "what runs now", {**runs.candidate.rows, "transport": now}, 1)
+    made = {made.name: made for made in with_shorter_timeouts(candidate, fabric)}
     assert made.keys() == {f"today_rto_{timeout}" for timeout in expected}
     for timeout, (least, first) in expected.items():
         rows = made[f"today_rto_{timeout}"].rows["transport"]
@@ -105,7 +110,10 @@ def _trial(value: Jackknife, hops: int) -> Trials:
 def test_composed_candidates_enter_one_more_round_beside_those_that_are_left() -> None:
     goals, _ = read_goals(["p99.small < 1ms"])
     noise = [0.0, 0.1, -0.1, 0.05, -0.05]
-    values = {"a": of_pseudo([-7.0 + one for one in noise]), "worse": of_pseudo([-6.0 + one for one in noise])}
+    values = {
+        "a": of_pseudo([-7.0 + deviation for deviation in noise]),
+        "worse": of_pseudo([-6.0 + deviation for deviation in noise]),
+    }
     raced = race(
         list(values),
         (FEWEST,),
@@ -115,7 +123,7 @@ def test_composed_candidates_enter_one_more_round_beside_those_that_are_left() -
         lambda _: None,
     )
     assert (raced.left, raced.order) == (("a",), ("a", "worse"))
-    new = {"better": of_pseudo([-8.0 + one for one in noise]), "twin": values["a"]}
+    new = {"better": of_pseudo([-8.0 + deviation for deviation in noise]), "twin": values["a"]}
     entered = enter(raced, goals, {name: _trial(value, 60) for name, value in new.items()})
     assert entered.left == ("better",)
     # The one that led is worse than what was made of it; what does the same as another is not told apart by luck.

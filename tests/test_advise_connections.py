@@ -106,13 +106,13 @@ def test_a_connection_that_is_never_forgotten_loses_the_first_queue(tmp_path: Pa
     assert advice.advised is not None
     assert advice.advised.rows["assign"]["kind"] == "bytes_sent"
     assert advice.judging is not None
-    found = {one.disturbance.name: one for one in advice.judging.sensitivity}
-    kept = found["connections"].outcomes[advice.advised.name][0]
-    plain = found["load_down"].outcomes[advice.advised.name][0]
+    by_name = {finding.disturbance.name: finding for finding in advice.judging.sensitivity}
+    kept = by_name["connections"].outcomes[advice.advised.name][0]
+    plain = by_name["load_down"].outcomes[advice.advised.name][0]
     # All but the first requests of a connection begin behind bulk flows: the goal is missed by far.
     assert kept.verdict.value == "missed"
     assert (kept.value or 0.0) > 2 * (plain.value or 1.0)
     assert "connections stay open for 3000 of 3700 flows" in advice.notes[0]
-    nft = next(one for one in advice.commands if one.target == "nft")
+    nft = next(command for command in advice.commands if command.target == "nft")
     assert nft.command is not None
     assert "--idle 1s" in nft.command

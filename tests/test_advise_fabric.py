@@ -134,14 +134,14 @@ def test_requirements_are_read_from_rows() -> None:
 
 def test_what_is_possible_follows_what_switches_hosts_and_flows_have(tmp_path: Path) -> None:
     flows = read_flows(write_recorded(tmp_path))
-    found = {one.scheme: one for one in feasible.feasible(read_fabric(write_fabric(tmp_path)), flows)}
-    assert set(found) == {entry["name"] for entry in json.loads(_core.catalogue())["schemes"]}
-    assert {name for name, one in found.items() if one} == {"newreno", "cubic", "dctcp", "nos2", "pias", "es8"}
-    assert found["hpcc"].reasons[0].startswith("no switch here writes telemetry")
-    assert any("takes 8 queues" in reason for reason in found["top"].reasons)
-    assert found["srpt"].is_bound
+    by_name = {scheme.scheme: scheme for scheme in feasible.feasible(read_fabric(write_fabric(tmp_path)), flows)}
+    assert set(by_name) == {entry["name"] for entry in json.loads(_core.catalogue())["schemes"]}
+    assert {name for name, scheme in by_name.items() if scheme} == {"newreno", "cubic", "dctcp", "nos2", "pias", "es8"}
+    assert by_name["hpcc"].reasons[0].startswith("no switch here writes telemetry")
+    assert any("takes 8 queues" in reason for reason in by_name["top"].reasons)
+    assert by_name["srpt"].is_bound
     everything = read_fabric(write_fabric(tmp_path, FABRIC.replace("queues = 3", "queues = 9") + EVERYTHING))
-    able = {one.scheme for one in feasible.feasible(everything, flows) if one}
+    able = {scheme.scheme for scheme in feasible.feasible(everything, flows) if scheme}
     assert {"hpcc", "top", "ndp", "homa", "pfabric", "physical_swift", "prioplus_swift"} <= able
     # What a list of flows does not say, no equipment replaces.
     assert not {"paccp", "d2tcp", "aequitas", "firapam"} & able
@@ -150,15 +150,15 @@ def test_what_is_possible_follows_what_switches_hosts_and_flows_have(tmp_path: P
 def test_swift_takes_a_module_of_congestion_control_and_homa_one_of_a_transport(tmp_path: Path) -> None:
     flows = read_flows(write_recorded(tmp_path))
     fabric = read_fabric(write_fabric(tmp_path, FABRIC + "[host]\ncongestion_module = true\nsizes_known = true\n"))
-    found = {one.scheme: one for one in feasible.feasible(fabric, flows)}
-    assert found["swift"]
-    assert found["homa"].reasons == ("no host here loads a transport as a kernel module: host.kernel_module",)
+    by_name = {scheme.scheme: scheme for scheme in feasible.feasible(fabric, flows)}
+    assert by_name["swift"]
+    assert by_name["homa"].reasons == ("no host here loads a transport as a kernel module: host.kernel_module",)
 
 
 def test_a_column_of_the_list_makes_schemes_possible(tmp_path: Path) -> None:
     rows = [(nth * 1000, nth % 48, (nth + 7) % 48, 2000, nth % 3, 10**9) for nth in range(100)]
     flows = read_flows(write_flows(tmp_path, rows, "start_ns,src,dst,bytes,class,deadline_ns"))
     fabric = read_fabric(write_fabric(tmp_path, FABRIC + EVERYTHING))
-    able = {one.scheme for one in feasible.feasible(fabric, flows) if one}
+    able = {scheme.scheme for scheme in feasible.feasible(fabric, flows) if scheme}
     assert "d2tcp" in able
     assert not {"aequitas", "firapam"} & able

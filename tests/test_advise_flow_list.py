@@ -74,7 +74,9 @@ def test_groups_have_lists_of_their_own(tmp_path: Path) -> None:
         assert {int(row["deadline_ns"]) - int(row["start_ns"]) for row in own} == {5000}
         assert [row["after"] for row in own[1:]] == [str(nth) for nth in range(len(own) - 1)]
     fabric = read_fabric(write_fabric(tmp_path))
-    burst = next(one for one in disturbances(fabric, Windows.over(flows, 5)) if one.name == "burst")
+    burst = next(
+        disturbance for disturbance in disturbances(fabric, Windows.over(flows, 5)) if disturbance.name == "burst"
+    )
     assert burst.group is not None
     assert burst.group["name"] == "burst"
     # Twice the load leaves deadlines as long.
@@ -120,8 +122,8 @@ def test_columns_that_are_not_used_are_named(
 
 def test_columns_that_no_flow_list_has_are_named_with_the_nearest_that_it_has(tmp_path: Path) -> None:
     rows = [(nth * 100, 0, 1, 1000, 5, 1) for nth in range(90)]
-    found = read_flows(write_flows(tmp_path, rows, "start_ns,src,dst,bytes,deadline,prio")).unused
-    assert [line.partition(": ")[2] for line in found] == [
+    result = read_flows(write_flows(tmp_path, rows, "start_ns,src,dst,bytes,deadline,prio")).unused
+    assert [line.partition(": ")[2] for line in result] == [
         "column 'deadline' is not used, as no flow list has it; did you mean `deadline_ns`?",
         "column 'prio' is not used, as no flow list has it",
     ]
@@ -221,18 +223,20 @@ def test_every_kind_of_link_and_switch_fails_before_the_first_window_that_is_rea
     topology = f'[topology]\nkind = "fat_tree"\nk = 4\nhost_link = {{ {link} }}\nfabric_link = {{ {link} }}\n'
     fabric = read_fabric(write_fabric(tmp_path, topology + FABRIC[FABRIC.index("[switch]") :]))
     windows = Windows(length_ns=1_000_000, count=5, all=5)
-    found = disturbances(fabric, windows)
-    events = [event for one in found for event in one.changes.get("event", ())]
-    links, switches = ([one["fail"] for one in events if one["fail"].startswith(kind)] for kind in ("link:", "switch:"))
+    disturbed = disturbances(fabric, windows)
+    events = [event for disturbance in disturbed for event in disturbance.changes.get("event", ())]
+    links, switches = (
+        [event["fail"] for event in events if event["fail"].startswith(kind)] for kind in ("link:", "switch:")
+    )
     assert links == ["link:edge0-agg0", "link:agg0-core0"]
     assert switches == [f"switch:{tier}{nth}" for tier in ("agg", "core") for nth in range(3)]
     # Window 0, which ends after 1,000,000 ns, is not read.
-    assert {(one["at"], one["reconvergence"]) for one in events} == {("500000ns", "20000ns")}
+    assert {(event["at"], event["reconvergence"]) for event in events} == {("500000ns", "20000ns")}
     # 16 hosts: 15 send to the other one.
-    burst = next(one for one in found if one.name == "burst")
+    burst = next(disturbance for disturbance in disturbed if disturbance.name == "burst")
     assert burst.group is not None
     assert burst.group["fan_in"] == 15
-    assert len({one.name for one in found}) == len(found)
+    assert len({disturbance.name for disturbance in disturbed}) == len(disturbed)
 
 
 def test_the_world_of_the_study_is_what_it_says(tmp_path: Path) -> None:

@@ -54,10 +54,10 @@ def test_goals_have_units_a_queue_budget_and_bounds_relative_to_the_best() -> No
         "a": {TAIL: steady(math.log(1e-4)), "goodput.bulk": steady(math.log(20))},
         "b": {TAIL: steady(math.log(5e-5)), "goodput.bulk": steady(math.log(10))},
     }
-    found = outcomes(goals, of)
-    assert [outcome.met for outcome in found["a"]] == [True, True]
-    assert math.exp(found["b"][1].miss) == pytest.approx(1.8)
-    assert found["b"][1].limit == pytest.approx(18)
+    judged = outcomes(goals, of)
+    assert [outcome.met for outcome in judged["a"]] == [True, True]
+    assert math.exp(judged["b"][1].miss) == pytest.approx(1.8)
+    assert judged["b"][1].limit == pytest.approx(18)
     # The second is better by the first goal, and a missed goal outweighs that.
     score = scores(goals, of)
     assert score["a"].all == pytest.approx(math.log(0.4))
@@ -76,10 +76,10 @@ def test_missed_deadlines_are_a_part_that_may_be_none() -> None:
     of: dict[str, Values] = {
         name: {MISSED: steady(part), "fct.all": mean} for name, part in (("a", 0.1), ("b", 0.05), ("c", 0.0))
     }
-    found = outcomes(goals, of)
-    assert [found[name][0].miss for name in of] == pytest.approx([1.0, 0.0, -1.0])
-    assert found["a"][1].miss == pytest.approx(math.log(1 / 1.2))
-    assert "is 10.0 % [10.0, 10.0], 2.00 times off the bound of 5.00 %" in str(found["a"][0])
+    judged = outcomes(goals, of)
+    assert [judged[name][0].miss for name in of] == pytest.approx([1.0, 0.0, -1.0])
+    assert judged["a"][1].miss == pytest.approx(math.log(1 / 1.2))
+    assert "is 10.0 % [10.0, 10.0], 2.00 times off the bound of 5.00 %" in str(judged["a"][0])
     with pytest.raises(InputError, match="should be small; write <"):
         read_goals(["deadline_missed.answers > 5%"])
 
@@ -87,9 +87,9 @@ def test_missed_deadlines_are_a_part_that_may_be_none() -> None:
 def test_a_part_relative_to_a_best_of_none_is_met_by_none_alone() -> None:
     goals, _ = read_goals(["deadline_missed.answers < 2x best"])
     of: dict[str, Values] = {"a": {MISSED: steady(0.0)}, "b": {MISSED: steady(0.01)}}
-    found = outcomes(goals, of)
-    assert [found[name][0].met for name in of] == [True, False]
-    assert math.isfinite(found["b"][0].miss)
+    judged = outcomes(goals, of)
+    assert [judged[name][0].met for name in of] == [True, False]
+    assert math.isfinite(judged["b"][0].miss)
 
 
 def _tail(value: Jackknife | None, bound: str = "1ms") -> Outcome:
@@ -135,16 +135,16 @@ def test_a_part_that_was_never_seen_is_met_only_where_there_were_enough_cases() 
         "few": {MISSED: Jackknife(np.zeros(6), 0.05)},
         "many": {MISSED: Jackknife(np.zeros(6), 0.005)},
     }
-    found = outcomes(goals, of)
-    assert [found[name][0].verdict for name in of] == [Verdict.PERHAPS_MET, Verdict.MET]
+    judged = outcomes(goals, of)
+    assert [judged[name][0].verdict for name in of] == [Verdict.PERHAPS_MET, Verdict.MET]
 
 
 def test_flows_that_did_not_finish_make_a_score_infinite_and_miss_the_goal() -> None:
     goals, _ = read_goals(["p99.small < 1ms"])
     stuck = Jackknife(np.full(6, np.inf))
     of: dict[str, Values] = {"a": {TAIL: steady(math.log(1e-3))}, "b": {TAIL: stuck}}
-    found = scores(goals, of)
-    assert (found["a"].all, found["b"].all) == (0.0, math.inf)
+    result = scores(goals, of)
+    assert (result["a"].all, result["b"].all) == (0.0, math.inf)
     assert outcomes(goals, of)["b"][0].verdict is Verdict.MISSED
     assert is_surely_better(goals, of, "a", "b")
     assert not is_surely_better(goals, of, "b", "a")
@@ -161,8 +161,8 @@ def test_a_goal_of_which_no_candidate_has_a_value_says_nothing_about_any() -> No
         "a": {TAIL: steady(math.log(1e-3)), "goodput.bulk": None},
         "b": {TAIL: steady(math.log(2e-3)), "goodput.bulk": None},
     }
-    found = scores(goals, of)
-    assert [one.all for one in found.values()] == pytest.approx([0.0, math.log(2)])
+    result = scores(goals, of)
+    assert [score.all for score in result.values()] == pytest.approx([0.0, math.log(2)])
     # But a goal without a value is not met.
     assert outcomes(goals, of)["a"][1].verdict is Verdict.MISSED
 
@@ -170,10 +170,10 @@ def test_a_goal_of_which_no_candidate_has_a_value_says_nothing_about_any() -> No
 def test_a_difference_within_its_interval_is_not_sure() -> None:
     goals, _ = read_goals(["p99.small < 1ms"])
     level = [-7.2, -6.8, -7.1, -6.9, -7.0]
-    near = [one + deviation for one, deviation in zip(level, (0.3, -0.2, 0.2, -0.2, 0.1), strict=True)]
-    far = [one + deviation for one, deviation in zip(level, (0.30, 0.25, 0.35, 0.30, 0.30), strict=True)]
+    near = [value + deviation for value, deviation in zip(level, (0.3, -0.2, 0.2, -0.2, 0.1), strict=True)]
+    far = [value + deviation for value, deviation in zip(level, (0.30, 0.25, 0.35, 0.30, 0.30), strict=True)]
     of: dict[str, Values] = {
-        name: {TAIL: of_pseudo(one)} for name, one in (("leader", level), ("near", near), ("far", far))
+        name: {TAIL: of_pseudo(values)} for name, values in (("leader", level), ("near", near), ("far", far))
     }
     assert not is_surely_better(goals, of, "leader", "near")
     # All windows have the same difference, though their levels vary more than it.
@@ -189,17 +189,17 @@ def test_a_goal_relative_to_today_refers_to_what_runs_now() -> None:
         name: {"goodput.bulk": steady(math.log(rate)), TAIL: steady(math.log(tail))}
         for name, (rate, tail) in rows.items()
     }
-    found = outcomes(goals, of)
-    assert [[outcome.verdict for outcome in found[name]] for name in "ab"] == [
+    judged = outcomes(goals, of)
+    assert [[outcome.verdict for outcome in judged[name]] for name in "ab"] == [
         [Verdict.MET, Verdict.MET],
         [Verdict.MISSED, Verdict.MISSED],
     ]
-    assert [outcome.limit for outcome in found["a"]] == [pytest.approx(9), pytest.approx(2e-4)]
-    assert [outcome.relative_bound for outcome in found["a"]] == [
+    assert [outcome.limit for outcome in judged["a"]] == [pytest.approx(9), pytest.approx(2e-4)]
+    assert [outcome.relative_bound for outcome in judged["a"]] == [
         "> 9.00 Gbit/s, 90 % of today",
         "< 200 us, 50 % of today",
     ]
-    assert gains(found["today"], found["a"]).endswith("times better, bound < 200 us, 50 % of today)")
+    assert gains(judged["today"], judged["a"]).endswith("times better, bound < 200 us, 50 % of today)")
     # In the race today's scheme does not run: its value on the whole list stands for it, and the bound is the same.
     known = referring(goals, {"today": of["today"]})
     apart = outcomes(known, {name: of[name] for name in ("a", "b", "c")})
@@ -214,9 +214,9 @@ def test_a_candidate_that_is_alone_is_compared_with_the_best_of_the_others() -> 
     }
     known = referring(goals, others)
     for rate, verdict, limit in ((3.85, Verdict.MISSED, 11.25), (15.6, Verdict.MET, 0.9 * 15.6)):
-        (found,) = outcomes(known, {"alone": {"goodput.bulk": steady(math.log(rate), 7)}})["alone"]
-        assert found.verdict is verdict
-        assert found.limit == pytest.approx(limit)
+        (result,) = outcomes(known, {"alone": {"goodput.bulk": steady(math.log(rate), 7)}})["alone"]
+        assert result.verdict is verdict
+        assert result.limit == pytest.approx(limit)
 
 
 @pytest.mark.parametrize("text", ["goodput.bulk > 110% of today", "p99.small < 50% of today", "p99.small < 1e3us"])

@@ -19,8 +19,8 @@ from priolane.advice.terminal import expected, holds, ranking_rows, summary
 
 def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) -> JudgedCandidate:
     goals, _ = read_goals([bound])
-    found = outcomes(goals, {"a": {"fct_p99.small": steady(tail)}})["a"]
-    return JudgedCandidate(Candidate("a", "a", "", {}, 1), {}, found, {"small": timed_out})
+    result = outcomes(goals, {"a": {"fct_p99.small": steady(tail)}})["a"]
+    return JudgedCandidate(Candidate("a", "a", "", {}, 1), {}, result, {"small": timed_out})
 
 
 @pytest.mark.parametrize(
@@ -54,21 +54,21 @@ def test_a_candidate_that_the_race_ended_and_that_was_judged_says_why() -> None:
 
 def test_overload_is_the_first_doubt() -> None:
     goals, _ = read_goals(["p99.small < 1s"])
-    found = of_runs(_judged(-1.0, timed_out=0.9), goals, 1.4)
-    assert found[0].startswith("hosts are offered 1.4 times what their links carry")
-    assert "retransmission timeout" in found[1]
+    result = of_runs(_judged(-1.0, timed_out=0.9), goals, 1.4)
+    assert result[0].startswith("hosts are offered 1.4 times what their links carry")
+    assert "retransmission timeout" in result[1]
 
 
 @pytest.mark.parametrize(("part", "says"), [(0.321, True), (1.0, False)])
 def test_disturbances_on_a_beginning_say_that_their_intervals_are_wider(part: float, says: bool) -> None:  # noqa: FBT001
     unsure = SimpleNamespace(verdict="met, not surely")
-    one = SimpleNamespace(refused=None, disturbance=SimpleNamespace(short="bursts"), outcomes={"a": (unsure,)})
+    finding = SimpleNamespace(refused=None, disturbance=SimpleNamespace(short="bursts"), outcomes={"a": (unsure,)})
     judging = SimpleNamespace(
-        chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(one,), disturbed=part
+        chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(finding,), disturbed=part
     )
-    found = holds(cast(Any, judging))
-    assert found.startswith("goals are not shown to be met with bursts")
-    assert ("ran on the first 32 % of the list, so that intervals are wider" in found) is says
+    result = holds(cast(Any, judging))
+    assert result.startswith("goals are not shown to be met with bursts")
+    assert ("ran on the first 32 % of the list, so that intervals are wider" in result) is says
 
 
 def test_a_value_that_is_the_timeout_says_so_beside_it() -> None:
@@ -76,8 +76,8 @@ def test_a_value_that_is_the_timeout_says_so_beside_it() -> None:
     today = SimpleNamespace(candidate=SimpleNamespace(name="today"), steps=lambda _: ())
     advice = cast(Any, SimpleNamespace(goals=goals, shown=(), today=today))
     late, plain = (
-        ranking_rows(advice, cast(Any, SimpleNamespace(ranking=(one,), remedies=(), references=(), alone={})))[0]
-        for one in (_judged(-1.0, timed_out=0.5), _judged(-1.0, timed_out=0.49))
+        ranking_rows(advice, cast(Any, SimpleNamespace(ranking=(judged,), remedies=(), references=(), alone={})))[0]
+        for judged in (_judged(-1.0, timed_out=0.5), _judged(-1.0, timed_out=0.49))
     )
     assert late[2] == "met: 368 ms [368, 368] (timeouts)"
     assert plain[2] == "met: 368 ms [368, 368]"
@@ -92,5 +92,5 @@ def test_the_worst_doubt_follows_the_headline() -> None:
 
 
 def test_what_is_to_be_measured_after_the_change_has_the_interval_of_the_prediction() -> None:
-    chosen = _judged(-1.0)
-    assert expected(cast(Any, SimpleNamespace(chosen=chosen))) == "p99.small is from 368 ms to 368 ms"
+    advised = _judged(-1.0)
+    assert expected(cast(Any, SimpleNamespace(chosen=advised))) == "p99.small is from 368 ms to 368 ms"

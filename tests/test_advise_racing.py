@@ -34,7 +34,10 @@ def _world(seed: int, names: Sequence[str], noise: float = 0.08) -> tuple[dict[s
     # The best by 30 %, then steps.
     factor = {name: 1.0 if place == 0 else 1.3 + 0.15 * place for place, name in enumerate(order)}
     shared = [draw.gauss(0, 0.4) for _ in range(WINDOWS)]
-    logs = {name: [math.log(1e-3 * factor[name]) + one + draw.gauss(0, noise) for one in shared] for name in names}
+    logs = {
+        name: [math.log(1e-3 * factor[name]) + deviation + draw.gauss(0, noise) for deviation in shared]
+        for name in names
+    }
     return logs, order[0]
 
 
@@ -44,10 +47,10 @@ def _trial(value: Jackknife | None, hops: int) -> Trial:
 
 def _raced(world: Worlds, budget: float, stuck: Sequence[str] = ()) -> Race:
     goals, _ = read_goals(["p99.small < 1ms"])
-    asked: list[tuple[tuple[str, ...], int]] = []
+    requests: list[tuple[tuple[str, ...], int]] = []
 
     def evaluate(names: Sequence[str], count: int) -> dict[str, Trials]:
-        asked.append((tuple(names), count))
+        requests.append((tuple(names), count))
         unfinished = Jackknife(np.full(count + 1, np.inf))
         return {
             name: {1: _trial(unfinished if name in stuck else of_pseudo(world[name][:count]), HOPS * (count + 1))}
@@ -56,9 +59,11 @@ def _raced(world: Worlds, budget: float, stuck: Sequence[str] = ()) -> Race:
 
     done = race(list(world), stages(WINDOWS), goals, evaluate, Limits(budget), lambda _: None)
     # What is counted is what was run, and rounds grow.
-    assert done.hops == sum(HOPS * len(names) * (count + 1) for names, count in asked)
+    assert done.hops == sum(HOPS * len(names) * (count + 1) for names, count in requests)
     assert (
-        [one.windows for one in done.rounds] == [count for _, count in asked] == sorted({count for _, count in asked})
+        [round_.windows for round_ in done.rounds]
+        == [count for _, count in requests]
+        == sorted({count for _, count in requests})
     )
     return done
 
@@ -116,7 +121,7 @@ def test_what_the_budget_ends_is_not_called_worse() -> None:
 def test_the_first_round_is_run_whatever_it_takes() -> None:
     world, _ = _world(1, ["a", "b", "c"], noise=0.5)
     done = _raced(world, budget=1.0)
-    assert [one.windows for one in done.rounds] == [FEWEST]
+    assert [round_.windows for round_ in done.rounds] == [FEWEST]
     assert 1 <= len(done.left) <= KEPT
 
 
@@ -168,7 +173,7 @@ def _tuned(best: int, tries: int, start: int = 20_000) -> tuple[Candidate, int, 
 
     def value(threshold: int) -> Jackknife:
         level = abs(math.log2(threshold / best))
-        return of_pseudo([level + one for one in (0.0, 0.1, -0.1, 0.2, -0.2)])
+        return of_pseudo([level + deviation for deviation in (0.0, 0.1, -0.1, 0.2, -0.2)])
 
     def run(candidate: Candidate) -> Trials:
         ran.append(candidate.thresholds)
@@ -176,10 +181,10 @@ def _tuned(best: int, tries: int, start: int = 20_000) -> tuple[Candidate, int, 
 
     leader = _ladder(start)
     rivals: dict[str, Values] = {leader.name: {TAIL: value(start)}}
-    found = tune(leader, rivals, goals, run, tries)
-    assert found.hops == HOPS * len(ran)
-    assert found.tries == len(set(ran)) == len(ran) <= tries
-    return found.best, found.tries, len(ran)
+    tuned = tune(leader, rivals, goals, run, tries)
+    assert tuned.hops == HOPS * len(ran)
+    assert tuned.tries == len(set(ran)) == len(ran) <= tries
+    return tuned.best, tuned.tries, len(ran)
 
 
 def test_tuning_moves_a_threshold_towards_the_best_and_counts_its_runs() -> None:

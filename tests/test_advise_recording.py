@@ -29,8 +29,8 @@ def _imported(folder: Path, text: str, *arguments: str) -> Path:
 
 def test_late_coarse_and_missing_starts_are_doubted(tmp_path: Path) -> None:
     flows = _imported(tmp_path, VPC)
-    found = list(find_doubts(read_flows(flows), None))
-    assert [doubt.split(":")[0] for doubt in found] == [
+    doubts = list(find_doubts(read_flows(flows), None))
+    assert [doubt.split(":")[0] for doubt in doubts] == [
         "starts are known to 1 s only",
         "the recording states starts up to 60 s late, each by its own delay",
         "300 flows (25 %) began before the recording",
@@ -53,8 +53,8 @@ def test_samples_are_doubted_and_their_beginnings_assumed(tmp_path: Path) -> Non
         for nth in range(1200)
     )
     flows = _imported(tmp_path, header + rows)
-    found = list(find_doubts(read_flows(flows), None))
-    assert [doubt.split(":")[0] for doubt in found] == [
+    doubts = list(find_doubts(read_flows(flows), None))
+    assert [doubt.split(":")[0] for doubt in doubts] == [
         "the flows were sampled, 1 packet in 4096",
         "the recording states starts up to 1 s late, each by its own delay",
     ]
@@ -112,9 +112,9 @@ def test_a_sampled_recording_and_coarse_starts_are_doubted(tmp_path: Path) -> No
     path = tmp_path / "flows.csv"
     assert cli.main(["import", "nfdump", str(record), "--sampling", "1000", "-o", str(path)]) == 0
     flows = read_flows(path)
-    found = list(find_doubts(flows, None))
-    assert any("1 packet in 1000" in doubt for doubt in found)
-    assert any("10 instants" in doubt for doubt in found)
+    doubts = list(find_doubts(flows, None))
+    assert any("1 packet in 1000" in doubt for doubt in doubts)
+    assert any("10 instants" in doubt for doubt in doubts)
     # The same list without a word of its sampling, unless the user says it.
     (tmp_path / "flows.report.json").unlink()
     assert not any("sampled" in doubt for doubt in find_doubts(flows, None))

@@ -23,13 +23,13 @@ def test_the_capabilities_named_are_those_that_the_scheme_itself_lacks(queues: i
     training = Training(flows.path, np.sort(flows.sizes), 0.5)
     named = 0
     for missing, scheme, richer in richer_fabrics(fabric, feasible(fabric, flows)):
-        chosen = candidate_for(candidates(richer, feasible(richer, flows), training), scheme)
-        if scheme is None or chosen is None:
+        choice = candidate_for(candidates(richer, feasible(richer, flows), training), scheme)
+        if scheme is None or choice is None:
             continue
-        base = str(chosen.rows.get("base", chosen.name))
+        base = str(choice.rows.get("base", choice.name))
         lacks = {need for need in requires(shipped()[base]) if need in {*SWITCH_FEATURES, *HOST_FEATURES}}
         lacks -= fabric.features
         lacks -= MODULES if "user_stack" in lacks else set()
-        assert {name.partition(".")[2] for name in missing} == lacks, chosen.name
+        assert {name.partition(".")[2] for name in missing} == lacks, choice.name
         named += 1
     assert named >= 2

@@ -29,7 +29,7 @@ SMALL, BULK = GOALS
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def rollouts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The answers with the hosts of small flows changed, and with all."""
     answers = {}
     for hosts in ("0-3", "all"):
@@ -42,27 +42,27 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 
 def _values(step: dict[str, Any], side: str) -> dict[str, float]:
-    return {goal: one["value"] for goal, one in step["goals"][side].items()}
+    return {goal: outcome["value"] for goal, outcome in step["goals"][side].items()}
 
 
-def test_a_whole_rollout_is_the_answer_itself(found: dict[str, dict[str, Any]]) -> None:
+def test_a_whole_rollout_is_the_answer_itself(rollouts: dict[str, dict[str, Any]]) -> None:
     for hosts, sides in (("0-3", ("changed", "unchanged")), ("all", ("changed", "changed"))):
-        advised = found[hosts]["ranking"][1]["metrics"]
-        step = found[hosts]["rollout"][-1]
+        advised = rollouts[hosts]["ranking"][1]["metrics"]
+        step = rollouts[hosts]["rollout"][-1]
         assert (step["percent"], step["refused"]) == (100, None)
         assert _values(step, sides[0])[SMALL] == pytest.approx(advised["fct_p99.small"]["mean"], rel=1e-9)
         assert _values(step, sides[1])[BULK] == pytest.approx(advised["goodput.bulk"]["mean"], rel=1e-9)
-    assert list(found["all"]["rollout"][-1]["goals"]) == ["changed"]
+    assert list(rollouts["all"]["rollout"][-1]["goals"]) == ["changed"]
 
 
-def test_small_flows_of_unchanged_hosts_wait_with_bulk_flows(found: dict[str, dict[str, Any]]) -> None:
-    steps = found["0-3"]["rollout"]
+def test_small_flows_of_unchanged_hosts_wait_with_bulk_flows(rollouts: dict[str, dict[str, Any]]) -> None:
+    steps = rollouts["0-3"]["rollout"]
     assert [(step["percent"], step["hosts"], step["of_hosts"]) for step in steps] == [
         (10, 1, 4),
         (50, 2, 4),
         (100, 4, 4),
     ]
-    now = found["0-3"]["ranking"][0]["metrics"]["fct_p99.small"]["mean"]
+    now = rollouts["0-3"]["ranking"][0]["metrics"]["fct_p99.small"]["mean"]
     for step in steps[:2]:
         changed, unchanged = _values(step, "changed")[SMALL], _values(step, "unchanged")[SMALL]
         # By Cobham the first queue waits for its own load of 0.1 alone; the last one waits for all, as today.
@@ -70,8 +70,8 @@ def test_small_flows_of_unchanged_hosts_wait_with_bulk_flows(found: dict[str, di
         assert unchanged == pytest.approx(now, rel=0.5)
 
 
-def test_both_sides_have_all_flows_of_their_hosts(found: dict[str, dict[str, Any]]) -> None:
-    folder = found["0-3"]["folder"]
+def test_both_sides_have_all_flows_of_their_hosts(rollouts: dict[str, dict[str, Any]]) -> None:
+    folder = rollouts["0-3"]["folder"]
     out = folder / "out"
     listed = csv.read_csv(folder / "flows.csv")
     for part, hosts in ((10, {0}), (50, {0, 1}), (100, {0, 1, 2, 3})):
@@ -84,8 +84,8 @@ def test_both_sides_have_all_flows_of_their_hosts(found: dict[str, dict[str, Any
         assert set(sides["unchanged"]["class"].to_pylist()) == {1}
 
 
-def test_the_table_and_the_page_have_each_step(found: dict[str, dict[str, Any]]) -> None:
-    page = (found["0-3"]["folder"] / "out" / "advice.html").read_text(encoding="utf-8")
+def test_the_table_and_the_page_have_each_step(rollouts: dict[str, dict[str, Any]]) -> None:
+    page = (rollouts["0-3"]["folder"] / "out" / "advice.html").read_text(encoding="utf-8")
     assert "While hosts are changed" in page
     for text in ("10 % (1 of 4)", "50 % (2 of 4)", "100 % (4 of 4)"):
         assert text in page
@@ -94,8 +94,8 @@ def test_the_table_and_the_page_have_each_step(found: dict[str, dict[str, Any]])
 def test_hosts_that_sort_flows_take_them_in_turn_beside_another_transport() -> None:
     sorting = {"kind": "mlfq", "levels": 2, "thresholds": ["20kB"]}
     rows = {"base": "dctcp", "port": {"kind": "strict", "queues": 2}, "host": sorting}
-    chosen = Candidate("sorted", "f", "", rows, 2)
-    assert unsorted(chosen).rows == {**rows, "host": {"kind": "round_robin"}}
+    advised = Candidate("sorted", "f", "", rows, 2)
+    assert unsorted(advised).rows == {**rows, "host": {"kind": "round_robin"}}
     plain = Candidate("plain", "f", "", {"base": "dctcp"}, 1)
     assert unsorted(plain) is plain
 
@@ -164,6 +164,6 @@ def test_a_rollout_that_is_not_run_says_why(
     context: Any = SimpleNamespace(
         today=Today(now), changed=changed, needs_whole_list=whole, flows=made_list([0, 1], [1, 1])
     )
-    found = obstacle(context, then)
-    assert (found is None) == (why is None)
-    assert why is None or (found is not None and why in found)
+    result = obstacle(context, then)
+    assert (result is None) == (why is None)
+    assert why is None or (result is not None and why in result)

@@ -32,68 +32,68 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_scheme_that_theory_says_is_best_is_advised(answered: Path) -> None:
-    found = answer(answered)
-    assert (found["kind"], found["advice"], found["chosen"]) == ("change", "size2_class", "size2_class")
-    now, advised = found["ranking"][:2]
+    result = answer(answered)
+    assert (result["kind"], result["advice"], result["chosen"]) == ("change", "size2_class", "size2_class")
+    now, advised = result["ranking"][:2]
     # Today's scheme is first and misses the first goal; the advice follows.
     assert (now["scheme"], now["changes"], now["goals"][GOALS[0]]) == ("today", [], "missed")
     assert (advised["scheme"], advised["thresholds_bytes"]) == ("size2_class", [20_000])
     assert advised["changes"] == ["dscp", "switch_queue"]
     assert set(advised["goals"].values()) == {"met"}
     # Without losses, NewReno and CUBIC do the same: one stands for both.
-    assert {found["ended"][name]["why"] for name in ("newreno", "cubic")} == {"excluded", "same"}
-    spent = found["packet_hops"]
+    assert {result["ended"][name]["why"] for name in ("newreno", "cubic")} == {"excluded", "same"}
+    spent = result["packet_hops"]
     assert spent["race"] < spent["grid"]
     stages = [hops for name, hops in spent.items() if name not in ("budget", "grid")]
     assert sum(stages) <= spent["budget"]
-    assert 1 <= found["agreeing_seeds"] <= found["seeds"]
+    assert 1 <= result["agreeing_seeds"] <= result["seeds"]
 
 
 def test_the_headline_has_today_and_then_with_their_numbers(answered: Path) -> None:
-    found = answer(answered)
-    now, advised = (one["metrics"]["fct_p99.small"] for one in found["ranking"][:2])
-    assert found["headline"].startswith("Two strict queues; flows go by size, up to 20.0 kB: p99 of small flows ")
+    result = answer(answered)
+    now, advised = (entry["metrics"]["fct_p99.small"] for entry in result["ranking"][:2])
+    assert result["headline"].startswith("Two strict queues; flows go by size, up to 20.0 kB: p99 of small flows ")
     before = f"{1e6 * now['mean']:.0f} us [{1e6 * now['low']:.0f}, {1e6 * now['high']:.0f}]"
-    assert f"p99 of small flows {before} -> {1e6 * advised['mean']:.1f} us [" in found["headline"]
+    assert f"p99 of small flows {before} -> {1e6 * advised['mean']:.1f} us [" in result["headline"]
     # The factor has an interval of its own, as both are read on the same windows.
-    factor = re.search(r"\((\S+) \[(\S+), (\S+)\] times better", found["headline"])
+    factor = re.search(r"\((\S+) \[(\S+), (\S+)\] times better", result["headline"])
     assert factor is not None
     times, low, high = map(float, factor.groups())
     assert times == pytest.approx(now["mean"] / advised["mean"], rel=0.01)
     assert low < times < high
     assert times * times == pytest.approx(low * high, rel=0.02)
-    assert found["headline"].endswith("; needs DSCP at hosts and queues at switches")
+    assert result["headline"].endswith("; needs DSCP at hosts and queues at switches")
 
 
 def test_no_candidate_is_better_than_each_flow_alone(answered: Path) -> None:
-    found = answer(answered)
-    for one in found["ranking"]:
-        assert one["metrics"]["fct_p99.small"]["mean"] >= found["alone"]["fct_p99.small"]
-        assert one["metrics"]["goodput.bulk"]["mean"] <= found["alone"]["goodput.bulk"]
+    result = answer(answered)
+    for entry in result["ranking"]:
+        assert entry["metrics"]["fct_p99.small"]["mean"] >= result["alone"]["fct_p99.small"]
+        assert entry["metrics"]["goodput.bulk"]["mean"] <= result["alone"]["goodput.bulk"]
 
 
 def test_sensitivity_has_every_disturbance_of_this_network(answered: Path) -> None:
-    found = {one["disturbance"]: one for one in answer(answered)["sensitivity"]}
-    assert next(iter(found)) == "20 % more load"
-    assert any("bursts" in name for name in found)
-    assert not any("failed" in name for name in found), "one switch has no link to lose"
+    by_name = {finding["disturbance"]: finding for finding in answer(answered)["sensitivity"]}
+    assert next(iter(by_name)) == "20 % more load"
+    assert any("bursts" in name for name in by_name)
+    assert not any("failed" in name for name in by_name), "one switch has no link to lose"
     for name in ("today", "size2_class"):
-        tail = [found[load]["goals"][name][GOALS[0]]["value"] for load in ("20 % more load", "20 % less load")]
+        tail = [by_name[load]["goals"][name][GOALS[0]]["value"] for load in ("20 % more load", "20 % less load")]
         assert tail[0] > tail[1]
 
 
 def test_the_experiment_file_makes_the_numbers_again(answered: Path, tmp_path: Path) -> None:
-    found = answer(answered)
+    result = answer(answered)
     results = run(answered / "out" / "experiment.toml", tmp_path / "again")
-    for one in found["ranking"]:
+    for entry in result["ranking"]:
         own = [
             math.log(results.records[planned.id]["summary"]["small"]["p99_fct_s"])
             for planned in results.runs
-            if planned.scheme == one["scheme"]
+            if planned.scheme == entry["scheme"]
         ]
         assert len(own) == 1
         geometric = math.exp(sum(own) / len(own))
-        assert geometric == pytest.approx(one["metrics"]["fct_p99.small"]["mean"])
+        assert geometric == pytest.approx(entry["metrics"]["fct_p99.small"]["mean"])
     assert {claim.text for claim in results.report.claims} == set(GOALS)
     assert results.report.drawn[0].kind == "scatter"
 

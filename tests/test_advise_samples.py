@@ -38,12 +38,12 @@ def whole(world: World) -> Results:
 def trials(world: World, whole: Results) -> dict[str, Trial]:
     windows = Windows.over(world.flows, WINDOWS)
     experiment = world.experiment("whole", windows)
-    found = experiment.read(whole, list(CANDIDATES), advise_runs.goals(CLASSES), windows)
-    return {name: of[1] for name, of in found.items()}
+    content = experiment.read(whole, list(CANDIDATES), advise_runs.goals(CLASSES), windows)
+    return {name: of[1] for name, of in content.items()}
 
 
 def _record(results: Results, scheme: str) -> dict[str, Any]:
-    (run,) = [one for one in results.runs if one.scheme == scheme]
+    (run,) = [run for run in results.runs if run.scheme == scheme]
     return dict(results.records[run.id])
 
 
@@ -79,7 +79,7 @@ def test_the_run_has_what_may_go_wrong(whole: Results, trials: dict[str, Trial])
 
 
 def _table(whole: Results, scheme: str, columns: list[str]) -> pa.Table:
-    (run,) = [one for one in whole.runs if one.scheme == scheme]
+    (run,) = [run for run in whole.runs if run.scheme == scheme]
     return pq.read_table(whole.checked(run.id, "flows.parquet"), columns=columns)
 
 
@@ -97,7 +97,7 @@ def test_each_window_is_left_out_of_a_value_once(world: World, whole: Results, t
             and row["start_ps"] // (windows.length_ns * 1000) != (number or None)
         )
         # The smallest that at least 95 % do not exceed.
-        nearest = next(one for one in times if sum(other <= one for other in times) >= 0.95 * len(times))
+        nearest = next(time for time in times if sum(other <= time for other in times) >= 0.95 * len(times))
         assert math.exp(value.values[number]) == pytest.approx(nearest)
 
 
@@ -112,15 +112,15 @@ def test_a_prefix_gives_its_flows_the_times_that_the_whole_list_does(world: Worl
         both = [
             sorted(
                 tuple(row.values())
-                for row in _table(one, scheme, columns).to_pylist()
+                for row in _table(part_of, scheme, columns).to_pylist()
                 if windows.length_ns * 1000 <= row["start_ps"] < end_ps
             )
-            for one in (prefix, whole)
+            for part_of in (prefix, whole)
         ]
         assert both[0] == both[1]
         assert len(both[0]) > 100
         # It takes less: that is what the race spares.
-        hops = [_record(one, scheme)["counters"]["packet_hops"] for one in (prefix, whole)]
+        hops = [_record(part_of, scheme)["counters"]["packet_hops"] for part_of in (prefix, whole)]
         assert hops[0] < hops[1]
 
 
@@ -179,23 +179,23 @@ def _each_window(**columns: Any) -> list[dict[str, Any]]:
 
 def test_a_flow_that_did_not_finish_is_endless_and_late() -> None:
     rows = [*_each_window(deadline_ps=10**9), {"start_ps": 3_500_000, "fct_ps": None, "deadline_ps": 10**9}]
-    found = _made(rows, "p50.all < 1ms", "goodput.all > 1Gbps", "deadline_missed.all < 5%")
-    endless, goodput, late = (found.values[name] for name in ("fct_p50.all", "goodput.all", "deadline_miss_rate.all"))
+    result = _made(rows, "p50.all < 1ms", "goodput.all > 1Gbps", "deadline_missed.all < 5%")
+    endless, goodput, late = (result.values[name] for name in ("fct_p50.all", "goodput.all", "deadline_miss_rate.all"))
     assert endless is not None
     assert goodput is not None
     assert late is not None
     assert (endless.all, goodput.all) == (math.inf, -math.inf)
     # One of the six flows that start after the first window.
     assert late.all == pytest.approx(1 / 6)
-    assert found.longest_s["fct_p50.all"] == math.inf
-    assert (found.offered, found.hops) == (0.0, 7)
+    assert result.longest_s["fct_p50.all"] == math.inf
+    assert (result.offered, result.hops) == (0.0, 7)
 
 
 def test_flows_of_the_first_window_and_unmeasured_ones_are_not_read() -> None:
     rows = _each_window()
     rows[0]["fct_ps"] = 10**9
-    found = _made([*rows, {"start_ps": 3_500_000, "fct_ps": 10**9, "measured": False}], "mean.all < 1ms")
-    value = found.values["fct.all"]
+    result = _made([*rows, {"start_ps": 3_500_000, "fct_ps": 10**9, "measured": False}], "mean.all < 1ms")
+    value = result.values["fct.all"]
     assert value is not None
     assert np.exp(value.values) == pytest.approx([5e-10] * 6)
 

@@ -32,7 +32,11 @@ def _advised(folder: Path, seed: int) -> priolane.Advice:
 
 def test_20_of_20_worlds_are_answered_rightly_within_a_fifth_of_the_grid(tmp_path: Path) -> None:
     answers = {seed: _advised(tmp_path, seed) for seed in SEEDS}
-    wrong = {seed: one.headline for seed, one in answers.items() if one.kind is not Kind.CHANGE or not _by_size(one)}
+    wrong = {
+        seed: answer.headline
+        for seed, answer in answers.items()
+        if answer.kind is not Kind.CHANGE or not _by_size(answer)
+    }
     assert not wrong
     for advice in answers.values():
         judging = _judging(advice)
@@ -125,10 +129,10 @@ def test_tuned_thresholds_are_never_worse_than_published_ones_on_judged_flows(tm
     flows = _web_search(tmp_path, seed)
     advice = priolane.advise(flows, fabric, goals=["p99.small < 1ms"], out=tmp_path / "out", budget="2e8hops")
     judging = _judging(advice)
-    by_name = {one.candidate.name: one for one in judging.ranking}
+    by_name = {entry.candidate.name: entry for entry in judging.ranking}
     published, best = by_name[PUBLISHED], judging.chosen
     assert best.surely_meets or not published.surely_meets
-    ours, theirs = (one.estimates["fct_p99.small"].mean for one in (best, published))
+    ours, theirs = (candidate.estimates["fct_p99.small"].mean for candidate in (best, published))
     assert ours is not None
     assert theirs is not None
     assert ours <= theirs

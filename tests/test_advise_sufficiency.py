@@ -42,9 +42,9 @@ def _context(
 
 
 def _lacking(context: AdviceContext) -> Insufficient:
-    found = sufficiency.before_runs(context)
-    assert found is not None
-    return found
+    result = sufficiency.before_runs(context)
+    assert result is not None
+    return result
 
 
 def test_a_list_that_can_tell_lacks_nothing(tmp_path: Path) -> None:
@@ -52,29 +52,31 @@ def test_a_list_that_can_tell_lacks_nothing(tmp_path: Path) -> None:
 
 
 def test_a_class_without_flows_cannot_be_judged(tmp_path: Path) -> None:
-    found = _lacking(_context(tmp_path, "p99.small < 1ms", "goodput.bulk > 90%"))
-    assert found.reason.endswith("flows.csv is in the class bulk")
-    assert found.reason.startswith("no flow of ")
-    assert found.cure == "Use a list with such flows, or a goal of another class"
-    assert str(found) == f"{found.reason}. {found.cure}"
+    result = _lacking(_context(tmp_path, "p99.small < 1ms", "goodput.bulk > 90%"))
+    assert result.reason.endswith("flows.csv is in the class bulk")
+    assert result.reason.startswith("no flow of ")
+    assert result.cure == "Use a list with such flows, or a goal of another class"
+    assert str(result) == f"{result.reason}. {result.cure}"
 
 
 def test_a_percentile_takes_so_many_flows_and_not_one_less(tmp_path: Path) -> None:
     least = LEAST * (FEWEST + 1)
     assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", small=least)) is None
-    found = _lacking(_context(tmp_path, "p99.small < 1ms", small=least // 2))
-    assert f"p99.small rests on {least // 2} flows of" in found.reason
-    assert f"where {least} are needed" in found.reason
+    result = _lacking(_context(tmp_path, "p99.small < 1ms", small=least // 2))
+    assert f"p99.small rests on {least // 2} flows of" in result.reason
+    assert f"where {least} are needed" in result.reason
     # Twice as many flows take twice the time.
-    assert found.cure.startswith("Use a list of 2.00 s at least, or a goal that fewer flows decide, such as mean.small")
+    assert result.cure.startswith(
+        "Use a list of 2.00 s at least, or a goal that fewer flows decide, such as mean.small"
+    )
     assert sufficiency.before_runs(_context(tmp_path, "mean.small < 1ms", small=least // 2)) is None
     assert _lacking(_context(tmp_path, "p99.small < 1ms", small=least - 1))
 
 
 def test_a_sampled_list_cannot_tell_whoever_says_so(tmp_path: Path) -> None:
-    found = _lacking(_context(tmp_path, "p99.small < 1ms", sampling=1000))
-    assert found.reason.startswith("1 packet in 1000 of ")
-    assert "--sizes NAME --load PART" in found.cure
+    result = _lacking(_context(tmp_path, "p99.small < 1ms", sampling=1000))
+    assert result.reason.startswith("1 packet in 1000 of ")
+    assert "--sizes NAME --load PART" in result.cure
     assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", sampling=1)) is None
     (tmp_path / "flows.report.json").write_text(json.dumps({"format": "sflow", "sampling": 4096}), encoding="utf-8")
     assert _lacking(_context(tmp_path, "p99.small < 1ms")).reason.startswith("1 packet in 4096 of ")
@@ -85,9 +87,9 @@ def test_windows_are_longer_than_the_largest_flow_takes_alone(tmp_path: Path) ->
     least_ns = round(TIMES_LONGEST * (FEWEST + 1) * 640_000) + 1
     enough = _context(tmp_path, "goodput.bulk > 90%", bulk=100, span_ns=least_ns)
     assert sufficiency.before_runs(enough) is None
-    found = _lacking(_context(tmp_path, "goodput.bulk > 90%", bulk=100, span_ns=least_ns - 2))
-    assert "the largest flow of a goal takes 640 us alone: its parts depend on each other" in found.reason
-    assert found.cure == "Use a list of 7.68 ms at least"
+    result = _lacking(_context(tmp_path, "goodput.bulk > 90%", bulk=100, span_ns=least_ns - 2))
+    assert "the largest flow of a goal takes 640 us alone: its parts depend on each other" in result.reason
+    assert result.cure == "Use a list of 7.68 ms at least"
     # Goals of small flows do not wait for bulk flows.
     assert sufficiency.before_runs(_context(tmp_path, "p99.small < 1ms", bulk=100, span_ns=least_ns - 2)) is None
 
@@ -118,23 +120,23 @@ def test_there_are_as_many_windows_as_flows_and_times_allow(
     tmp_path: Path, small: int, longest_s: float, count: int
 ) -> None:
     context = _context(tmp_path, "p99.small < 1ms", small=small)
-    found = sufficiency.windows(context, longest_s)
-    assert found.count == count
-    assert found.end_ns >= context.flows.span_ns
+    result = sufficiency.windows(context, longest_s)
+    assert result.count == count
+    assert result.end_ns >= context.flows.span_ns
 
 
 def test_coflows_and_flows_with_deadlines_are_counted_as_such(tmp_path: Path) -> None:
     # 1000 flows of one coflow are one coflow.
-    found = _lacking(_context(tmp_path, "cct.all < 1ms", coflow=True))
-    assert "cct.all rests on 1 coflow of" in found.reason
-    assert "where 48 are needed" in found.reason
+    result = _lacking(_context(tmp_path, "cct.all < 1ms", coflow=True))
+    assert "cct.all rests on 1 coflow of" in result.reason
+    assert "where 48 are needed" in result.reason
     rows = [(nth * 1000, nth % 48, (nth + 7) % 48, 2000, nth * 1000 + 10**6 if nth < 119 else "") for nth in range(600)]
     flows = write_flows(tmp_path, rows, "start_ns,src,dst,bytes,deadline_ns")
     fabric = write_fabric(tmp_path)
     request = Request(Traffic(flows), fabric, tmp_path / "out", goals=("deadline_missed.small < 5%",))
-    found = _lacking(read(request, lambda _: None))
-    assert "deadline_miss_rate.small rests on 119 flows with a deadline of" in found.reason
-    assert "where 120 are needed" in found.reason
+    result = _lacking(read(request, lambda _: None))
+    assert "deadline_miss_rate.small rests on 119 flows with a deadline of" in result.reason
+    assert "where 120 are needed" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -178,11 +180,11 @@ def test_a_budget_that_is_too_small_is_named_with_its_time_and_a_margin(tmp_path
     whole = _context(tmp_path, "p99.small < 1ms", span_ns=2 * 10**9)
     cut = replace(whole, flows=whole.flows.beginning(0.5), part=0.5, enough=1e10)
     cut.speed.hops_per_s = 1e7
-    found = sufficiency.too_short(cut, 0.1)
-    assert found is not None
-    assert found.reason.startswith("the budget has room for 999 ms of ")
-    assert found.reason.endswith("flows of goals take up to 100 ms today")
-    assert found.cure.startswith("Use --budget 7.8e+09hops, about 13 minutes here")
+    result = sufficiency.too_short(cut, 0.1)
+    assert result is not None
+    assert result.reason.startswith("the budget has room for 999 ms of ")
+    assert result.reason.endswith("flows of goals take up to 100 ms today")
+    assert result.cure.startswith("Use --budget 7.8e+09hops, about 13 minutes here")
     # What the cure asks for is enough for flows that take a quarter longer than those that were seen.
     bought = replace(whole, flows=whole.flows.beginning(0.78), part=0.78, enough=1e10)
     assert sufficiency.too_short(bought, 0.125) is None
@@ -196,9 +198,9 @@ def test_a_class_whose_largest_flows_take_too_long_is_narrowed(tmp_path: Path) -
     """By hand: flows up to 2 MB take 0.2 s, the list has room for 1 / 3.12 of that: up to 500 kB; of 2 kB, all."""
     context = _context(tmp_path, "p99.all < 1s", bulk=100)
     mixed = replace(context.fabric, classes={"mix": {"above": "1kB"}})
-    found = sufficiency.too_short(replace(context, fabric=mixed, goals=read_goals(["p99.mix < 1s"])[0]), 0.2)
-    assert found is not None
-    assert found.cure.endswith('; or narrow the class in the fabric file: mix = { above = "1kB", below = "500kB" }')
+    result = sufficiency.too_short(replace(context, fabric=mixed, goals=read_goals(["p99.mix < 1s"])[0]), 0.2)
+    assert result is not None
+    assert result.cure.endswith('; or narrow the class in the fabric file: mix = { above = "1kB", below = "500kB" }')
     alone = sufficiency.too_short(_context(tmp_path, "goodput.bulk > 90%", bulk=100), 0.2)
     assert alone is not None
     assert "narrow" not in alone.cure

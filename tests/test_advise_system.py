@@ -29,7 +29,7 @@ def _ladder(name: str, queues: int) -> Candidate:
     return Candidate(name, "ladder", name, rows, queues)
 
 
-def _experiment(folder: Path, system: str | None, chosen: list[Candidate]) -> Experiment:
+def _experiment(folder: Path, system: str | None, choice: list[Candidate]) -> Experiment:
     stated = "" if system is None else f'system = "{system}"\n'
     fabric = read_fabric(write_fabric(folder, FABRIC + stated), queues=8)
     flows = read_flows(write_recorded(folder))
@@ -41,7 +41,7 @@ def _experiment(folder: Path, system: str | None, chosen: list[Candidate]) -> Ex
         flows=flows,
         windows=Windows.over(flows, 6),
         simple=simplest(fabric),
-        candidates={one.name: one for one in chosen},
+        candidates={candidate.name: candidate for candidate in choice},
     )
     made.write()
     return made
@@ -62,14 +62,14 @@ def _experiment(folder: Path, system: str | None, chosen: list[Candidate]) -> Ex
     ],
 )
 def test_what_the_system_cannot_have_does_not_race(system: str | None, kept: list[int], tmp_path: Path) -> None:
-    chosen = [_ladder(f"sent{queues}", queues) for queues in (2, 6, 7, 8)]
-    experiment = _experiment(tmp_path, system, chosen)
-    found = list(feasible(experiment.fabric, experiment.flows))
-    left, schemes = keep_exportable(experiment, chosen, found)
-    assert [one.queues for one in left] == kept
-    reasons = {one.scheme: one.reasons for one in schemes}
+    ladders = [_ladder(f"sent{queues}", queues) for queues in (2, 6, 7, 8)]
+    experiment = _experiment(tmp_path, system, ladders)
+    result = list(feasible(experiment.fabric, experiment.flows))
+    left, schemes = keep_exportable(experiment, ladders, result)
+    assert [candidate.queues for candidate in left] == kept
+    reasons = {scheme.scheme: scheme.reasons for scheme in schemes}
     if kept:
-        assert schemes == found
+        assert schemes == result
     else:
         assert [reason for reason in reasons["dctcp"] if "Junos has one above all the rest" in reason]
         assert all(reason.startswith("switch.system junos: ") for reason in reasons["dctcp"])

@@ -147,11 +147,11 @@ def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> 
     )
     answer = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
     # Four answers take 20 us of the receiver's line, a packet before them 1 us; in one queue, 60 kB take 50 us.
-    missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in answer["ranking"]}
+    missed = {entry["scheme"]: entry["metrics"]["deadline_miss_rate.answers"]["mean"] for entry in answer["ranking"]}
     assert missed[answer["chosen"]] <= _BOUND < 2 * _BOUND < missed["today"]
     assert answer["ranking"][0]["goals"]["deadline_missed.answers < 2%"].startswith("missed")
     assert advice.judging is not None
-    names = {one.name for one in advice.judging.candidates}
+    names = {candidate.name for candidate in advice.judging.candidates}
     assert {"deadlines", "tenants2", "tenants2_wfq1"} <= names
     # The bound has no queues: 60 us are enough for each answer alone.
     assert answer["alone"]["deadline_miss_rate.answers"] == 0

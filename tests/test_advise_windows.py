@@ -64,15 +64,15 @@ def test_the_interval_of_a_mean_is_that_of_the_textbook() -> None:
     draw = np.random.default_rng(1)
     for count in (5, 6, 8, 9):
         own = _mirrored(draw, count)
-        found = _jackknife(own)
+        result = _jackknife(own)
         # Pseudo-values of a mean over windows of as many flows are the windows' means.
-        assert found.pseudo == pytest.approx(own.mean(axis=1).tolist())
+        assert result.pseudo == pytest.approx(own.mean(axis=1).tolist())
         error = stats.sem(own.mean(axis=1)) * stats.t.ppf(0.975, count - 1)
-        value, low, high, p = found.difference()
+        value, low, high, p = result.difference()
         assert (value, low, high) == pytest.approx((own.mean(), own.mean() - error, own.mean() + error))
         assert p == pytest.approx(stats.ttest_1samp(own.mean(axis=1), 0).pvalue)
         # The mean of another list varies as much: the variance is twice as large.
-        assert found.half_width() == pytest.approx(math.sqrt(2) * error)
+        assert result.half_width() == pytest.approx(math.sqrt(2) * error)
 
 
 def test_the_interval_of_skewed_values_is_never_narrower_than_that_of_the_textbook() -> None:
@@ -109,28 +109,28 @@ def test_a_floor_is_the_least_width() -> None:
 
 
 def test_quantities_are_given_as_they_are_and_parts_too() -> None:
-    found = estimate(of_pseudo(np.log([1e-3, 4e-3, 1e-3, 4e-3, 2e-3]).tolist()), is_part=False)
+    result = estimate(of_pseudo(np.log([1e-3, 4e-3, 1e-3, 4e-3, 2e-3]).tolist()), is_part=False)
     # The geometric mean: the fifth root of 32e-15.
-    assert found.mean == pytest.approx(2e-3)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.high / 2e-3 == pytest.approx(2e-3 / found.low)
+    assert result.mean == pytest.approx(2e-3)
+    assert result.low is not None
+    assert result.high is not None
+    assert result.high / 2e-3 == pytest.approx(2e-3 / result.low)
     unfinished = estimate(Jackknife(np.full(6, np.inf)), is_part=False)
     assert (unfinished.mean, unfinished.low, estimate(None, is_part=True).mean) == (None, None, None)
 
 
 def test_the_mean_of_seeds_keeps_windows_apart() -> None:
-    found = mean([of_pseudo([1, 2, 3, 4, 5]), of_pseudo([3, 2, 1, 4, 5], floor=0.5)])
-    assert found.pseudo == pytest.approx([2, 2, 2, 4, 5])
-    assert (found.all, found.floor, mean([steady(2.0), steady(4.0)]).all) == (3, 0.5, 3)
+    result = mean([of_pseudo([1, 2, 3, 4, 5]), of_pseudo([3, 2, 1, 4, 5], floor=0.5)])
+    assert result.pseudo == pytest.approx([2, 2, 2, 4, 5])
+    assert (result.all, result.floor, mean([steady(2.0), steady(4.0)]).all) == (3, 0.5, 3)
 
 
 def _levels(draw: np.random.Generator, count: int, dependence: float, spread: float) -> np.ndarray:
     """The level of each window, an AR(1) process of this standard deviation in its steady state."""
-    found = [draw.normal(0, spread)]
-    while len(found) < count:
-        found.append(dependence * found[-1] + draw.normal(0, spread * math.sqrt(1 - dependence**2)))
-    return np.asarray(found)
+    results = [draw.normal(0, spread)]
+    while len(results) < count:
+        results.append(dependence * results[-1] + draw.normal(0, spread * math.sqrt(1 - dependence**2)))
+    return np.asarray(results)
 
 
 def _taken(draw: np.random.Generator, count: int, dependence: float, spread: float, metric: Metric) -> Jackknife:
@@ -155,6 +155,6 @@ def test_95_percent_intervals_hold_the_value_of_another_list(
     draw = np.random.default_rng([count, len(name)])
     held = 0
     for _ in range(DRAWS):
-        one, other = (_taken(draw, count, dependence, spread, metric) for _ in range(2))
-        held += abs(one.all - other.all) <= one.half_width()
+        first, other = (_taken(draw, count, dependence, spread, metric) for _ in range(2))
+        held += abs(first.all - other.all) <= first.half_width()
     assert 0.90 <= held / DRAWS <= 0.99

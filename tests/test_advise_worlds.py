@@ -47,7 +47,7 @@ def _advise(world: World, folder: Path, seed: int) -> priolane.Advice:
 
 
 def test_the_kind_of_every_answer_is_right(answers: dict[tuple[str, int], priolane.Advice]) -> None:
-    wrong = {key: found.headline for key, found in answers.items() if found.kind is not _world(key[0]).kind}
+    wrong = {key: result.headline for key, result in answers.items() if result.kind is not _world(key[0]).kind}
     assert not wrong
 
 
@@ -57,16 +57,16 @@ def test_intervals_and_promises_hold_on_lists_that_the_answer_never_saw(
     covered: list[bool] = []
     kept: list[bool] = []
     for world in WORLDS:
-        of = [found for (name, _), found in answers.items() if name == world.name and found.judging is not None]
+        of = [result for (name, _), result in answers.items() if name == world.name and result.judging is not None]
         if not of:
             continue
         truth = _brute_force(world, of, tmp_path / world.name)
         goals, _ = read_goals(world.goals)
         for advice in of:
             assert advice.judging is not None
-            for one in advice.judging.ranking:
-                own = truth[_key(one.candidate.rows)]
-                for name, estimate in one.estimates.items():
+            for entry in advice.judging.ranking:
+                own = truth[_key(entry.candidate.rows)]
+                for name, estimate in entry.estimates.items():
                     if estimate.low is not None and estimate.high is not None:
                         covered.append(estimate.low <= _mean([values[name] for values in own]) <= estimate.high)
             if advice.kind in (Kind.CHANGE, Kind.NOTHING) and not any(goal.is_relative for goal in goals):
@@ -79,9 +79,9 @@ def test_intervals_and_promises_hold_on_lists_that_the_answer_never_saw(
 
 def test_an_answer_takes_a_fifth_of_the_grid_at_most(answers: dict[tuple[str, int], priolane.Advice]) -> None:
     costs = {
-        key: found.judging.spent.total / found.judging.spent.grid
-        for key, found in answers.items()
-        if found.judging is not None
+        key: result.judging.spent.total / result.judging.spent.grid
+        for key, result in answers.items()
+        if result.judging is not None
     }
     assert {key: cost for key, cost in costs.items() if cost > 0.2} == {}
 
@@ -98,10 +98,10 @@ def _brute_force(world: World, answers: list[priolane.Advice], folder: Path) -> 
     """The values of all judged rows on fresh lists, each run whole: those of the summaries that the simulator makes."""
     read = tomllib.loads(answers[0].experiment.read_text(encoding="utf-8"))
     rows = {
-        _key(one.candidate.rows): dict(one.candidate.rows)
+        _key(entry.candidate.rows): dict(entry.candidate.rows)
         for advice in answers
         if advice.judging is not None
-        for one in advice.judging.ranking
+        for entry in advice.judging.ranking
     }
     names = {key: f"row{nth}" for nth, key in enumerate(rows)}
     for seed in FRESH:
@@ -120,14 +120,14 @@ def _brute_force(world: World, answers: list[priolane.Advice], folder: Path) -> 
     (folder / "brute.toml").write_text(text, encoding="utf-8")
     results = run_grid(folder / "brute.toml", folder / "runs", Options(schemes=tuple(names.values())), Settings(jobs=2))
     metrics = [goal for advice in answers for goal in (*advice.goals, *advice.shown)]
-    found: dict[str, list[dict[str, float]]] = {key: [] for key in rows}
+    by_name: dict[str, list[dict[str, float]]] = {key: [] for key in rows}
     for run in results.runs:
         summary = results.records[run.id]["summary"]
         key = next(key for key, name in names.items() if name == run.scheme)
-        found[key].append(
+        by_name[key].append(
             {goal.name: summary[goal.size_class][goal.quantity.key] * goal.quantity.factor for goal in metrics}
         )
-    return found
+    return by_name
 
 
 def _mean(values: list[float]) -> float:

@@ -28,8 +28,8 @@ def record(
 
 
 def quantities(records: list[dict[str, Any]], runs: tuple[Path, Path] = (Path(), Path())) -> list[tuple[Any, ...]]:
-    found = port_quantities("s", records, runs)
-    return [(of.quantity, of.simulated, of.measured, of.tolerance, of.agrees) for of in found]
+    result = port_quantities("s", records, runs)
+    return [(of.quantity, of.simulated, of.measured, of.tolerance, of.agrees) for of in result]
 
 
 @pytest.mark.parametrize(("simulated", "measured", "agrees"), [(20, 70, True), (20, 71, False), (90, 95, True)])
@@ -37,8 +37,8 @@ def test_a_queue_may_be_five_packets_beyond_the_threshold_or_the_simulated_one(
     simulated: int, measured: int, *, agrees: bool
 ) -> None:
     records = [record({"ecn": MARKS}, longest * FULL) for longest in (simulated, measured)]
-    ((quantity, one, other, tolerance, verdict),) = quantities(records)
-    assert (quantity, one, other, verdict) == ("longest queue (packets)", simulated, measured, agrees)
+    ((quantity, of_simulated, of_measured, tolerance, verdict),) = quantities(records)
+    assert (quantity, of_simulated, of_measured, verdict) == ("longest queue (packets)", simulated, measured, agrees)
     assert tolerance == f"at most 5 more than {'65' if simulated < 65 else f'the simulated {simulated}'}"
 
 
@@ -67,7 +67,7 @@ def test_no_port_sends_more_tokens_than_their_rate(tmp_path: Path, sent: int, *,
         pq.write_table(pa.table(columns), run / "ports.parquet")
     port = {"kind": "tokens", "token": "84B"}
     records = [record(port, stopped_at_ps=10**9), record(port, stopped_at_ps=10**9)]
-    ((quantity, one, other, tolerance, verdict),) = quantities(records, runs)
+    ((quantity, simulated, other, tolerance, verdict),) = quantities(records, runs)
     assert (quantity, tolerance, verdict) == ("tokens at a port over their rate", "at most 1", agrees)
-    assert one == pytest.approx(100 / 772.6, rel=1e-3)
+    assert simulated == pytest.approx(100 / 772.6, rel=1e-3)
     assert other == pytest.approx(sent / 772.6, rel=1e-3)

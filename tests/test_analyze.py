@@ -67,10 +67,10 @@ def test_an_experiments_flows_beside_their_simulation(tmp_path: Path, capsys: py
     text = f'experiment = "experiment.toml"\nsize_edges = ["100kB"]\ndeadline_edges = ["1ms"]\n{law}\n'
     assert cli.main(["analyze", "--json", _model(tmp_path, text)]) == 0
     answer = json.loads(capsys.readouterr().out)
-    found = answer["bytes"]
+    result = answer["bytes"]
     # 25 kB take 20 us at 10 Gbps, and may take 5.
-    assert found["simulated"]["figures"]["missed"] == [1.0, 0.0]
-    assert found["predicted"]["mean_s"] == pytest.approx(found["simulated"]["figures"]["mean_s"])
+    assert result["simulated"]["figures"]["missed"] == [1.0, 0.0]
+    assert result["predicted"]["mean_s"] == pytest.approx(result["simulated"]["figures"]["mean_s"])
 
 
 @pytest.mark.parametrize(

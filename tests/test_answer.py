@@ -62,21 +62,21 @@ def test_bars_on_the_first_screen_have_their_legend_there(results: Results) -> N
 
 def test_the_title_has_the_verdict_in_front_and_the_numbers_below(results: Results) -> None:
     claims = results.report.claims
-    found = {}
+    by_name = {}
     for place, claim in enumerate(claims):
 
         def lead(report: dict[str, Any], place: int = place) -> dict[str, Any]:
-            return report | {"claims": [one | {"lead": nth == place} for nth, one in enumerate(report["claims"])]}
+            return report | {"claims": [claim | {"lead": nth == place} for nth, claim in enumerate(report["claims"])]}
 
         factories.edit(results.directory / "report.json", lead)
         read = load(results.directory)
-        found[claim.verdict.value] = answer(read, overview(read), Recorded())
-    assert found["contradicted"].headline.startswith("Not so here: ")
-    assert found["undecided"].headline.startswith("Open: ")
-    assert not found["reproduced"].headline.startswith(("Open", "Not"))
-    assert "[" not in found["undecided"].headline
-    assert found["contradicted"].pill is not None
-    assert found["contradicted"].pill["sign"] == "✗"
+        by_name[claim.verdict.value] = answer(read, overview(read), Recorded())
+    assert by_name["contradicted"].headline.startswith("Not so here: ")
+    assert by_name["undecided"].headline.startswith("Open: ")
+    assert not by_name["reproduced"].headline.startswith(("Open", "Not"))
+    assert "[" not in by_name["undecided"].headline
+    assert by_name["contradicted"].pill is not None
+    assert by_name["contradicted"].pill["sign"] == "✗"
     assert "[" in numbers_text(claims[0])
 
 
@@ -110,12 +110,12 @@ def bare(directory: Path) -> Results:
 
 def test_without_claims_the_title_is_the_difference_that_is_supported_best(tmp_path: Path) -> None:
     results = bare(tmp_path / "grid")
-    found = answer(results, overview(results), Recorded())
+    result = answer(results, overview(results), Recorded())
     # The means of es8 are 0.0029 / 0.0030 of those of nos2, which is next, in every seed.
-    assert found.headline.startswith("es8 has the lowest mean FCT")
-    assert "next is nos2" in found.headline
-    assert found.pill is None
-    assert "no correction" in found.count
+    assert result.headline.startswith("es8 has the lowest mean FCT")
+    assert "next is nos2" in result.headline
+    assert result.pill is None
+    assert "no correction" in result.count
     assert write_report(results).read_text(encoding="utf-8").count("<h1") == 1
 
 
@@ -124,11 +124,11 @@ def test_without_claims_and_with_one_seed_the_title_is_open(tmp_path: Path) -> N
     grid = tmp_path / "grid" / "grid.json"
     factories.edit(grid, lambda of: of | {"runs": [run for run in of["runs"] if run["seed"] == 1]})
     results = load(results.directory)
-    found = answer(results, overview(results), Recorded())
-    assert found.headline.startswith(
+    result = answer(results, overview(results), Recorded())
+    assert result.headline.startswith(
         "Open: mean FCT is 5.27 to 7.27 ms with 4 schemes at load 0.8".replace(" ms", "\xa0ms")
     )
-    assert found.count == "one seed has no interval"
+    assert result.count == "one seed has no interval"
 
 
 def test_the_hero_shows_the_metric_of_the_leading_claim(results: Results) -> None:
@@ -147,7 +147,7 @@ def test_the_hero_shows_the_metric_of_the_leading_claim(results: Results) -> Non
 
 
 def test_warnings_that_differ_in_names_and_numbers_are_one_table() -> None:
-    found = list(
+    results = list(
         kinds(
             [
                 "`dctcp`, class `small`: 4.77 % of the flows timed out in 9.77 to 27.7 ms (10ms)",
@@ -157,19 +157,19 @@ def test_warnings_that_differ_in_names_and_numbers_are_one_table() -> None:
             ]
         )
     )
-    assert [kind.text for kind in found] == [
+    assert [kind.text for kind in results] == [
         (
             "<var>scheme</var>, class <code>small</code>: "
             "<var>share</var> of the flows timed out in <var>time</var> (10ms)"
         ),
         "ps: switch buffers are unbounded",
     ]
-    assert found[0].columns == ["scheme", "share", "time"]
-    assert [list(map(str, row)) for row in found[0].rows] == [
+    assert results[0].columns == ["scheme", "share", "time"]
+    assert [list(map(str, row)) for row in results[0].rows] == [
         ["<code>dctcp</code>", "4.77 %", "9.77 to 27.7 ms"],
         ["<code>nos2</code>", "4.21 %", "0.3 to 10 ms"],
     ]
-    assert not found[1].rows
+    assert not results[1].rows
 
 
 def test_warnings_that_differ_in_one_name_are_one_sentence() -> None:
@@ -185,7 +185,9 @@ def test_warnings_that_differ_in_one_name_are_one_sentence() -> None:
 def test_no_text_of_a_page_has_backticks_of_markdown(results: Results) -> None:
     def in_backticks(report: dict[str, Any]) -> dict[str, Any]:
         reason = {"because": "steady_state", "seeds": None, "load": None, "says": "the mean of class `all` changed"}
-        claims = [one | {"verdict": "undecided", "alone": "undecided", "undecided": reason} for one in report["claims"]]
+        claims = [
+            claim | {"verdict": "undecided", "alone": "undecided", "undecided": reason} for claim in report["claims"]
+        ]
         return report | {"claims": claims, "warnings": ["`dctcp`: class `small` has few flows"]}
 
     factories.edit(results.directory / "report.json", in_backticks)

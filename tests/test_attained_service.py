@@ -18,13 +18,13 @@ def _quantiles(count: int) -> list[float]:
     lines = (ROOT / "workloads" / "web_search_pkt1460.csv").read_text(encoding="utf-8").splitlines()
     table = [tuple(map(float, line.split(","))) for line in lines if line[:1].isdigit()]
     shares = [share for _, share in table]
-    found = []
+    results = []
     for place in range(count):
         share = (place + 0.5) / count
         above = bisect_right(shares, share)
         (left, low), (right, high) = table[above - 1], table[above]
-        found.append(left + (right - left) * (share - low) / (high - low))
-    return found
+        results.append(left + (right - left) * (share - low) / (high - low))
+    return results
 
 
 def _attained(sizes: list[float], load: float) -> list[float]:
@@ -36,13 +36,13 @@ def _attained(sizes: list[float], load: float) -> list[float]:
     count = len(sizes)
     rate = load * count / sum(sizes)
     below = below_squared = 0.0
-    found = []
+    results = []
     for place, size in enumerate(sizes):
         cut = rate * (below + (count - place) * size) / count
         squared = (below_squared + (count - place) * size**2) / count
-        found.append(size / (1 - cut) + rate * squared / (2 * (1 - cut) ** 2))
+        results.append(size / (1 - cut) + rate * squared / (2 * (1 - cut) ** 2))
         below, below_squared = below + size, below_squared + size**2
-    return found
+    return results
 
 
 def _elephants_over_sharing(load: float) -> float:

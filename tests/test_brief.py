@@ -329,8 +329,8 @@ def test_check_says_what_a_steady_state_wants_in_time() -> None:
     group = {"group": "all", "wanted_warmup_s": 0.0145, "warm_start_s": 0.007, "largest_s": 0.024, "window": 4.17}
     more = group | {"wanted_warmup_s": 0.02}
     loads = [
-        {"point": {"group.all.load.value": load}, "seconds": 0.1, "tiers": [], "steady": [one]}
-        for load, one in ((0.5, group), (0.8, more))
+        {"point": {"group.all.load.value": load}, "seconds": 0.1, "tiers": [], "steady": [claims]}
+        for load, claims in ((0.5, group), (0.8, more))
     ]
     lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
     shown = " ".join(" ".join(lines).split())

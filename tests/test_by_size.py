@@ -56,7 +56,7 @@ def test_marks_are_the_statistic_of_the_flows_between_quantiles_of_size(results:
     table = table[table["measured"] & table["fct_ps"].notna() & (table["bytes"] < 1_000_000)]
     sizes = np.sort(table["bytes"].to_numpy())
     panel = results.report.panels[nth]
-    assert [one.scheme for one in panel.series] == ["dctcp", "nos2"]
+    assert [curve.scheme for curve in panel.series] == ["dctcp", "nos2"]
     # Enough flows for eight bins: 20 a bin of the scheme with fewer of them.
     assert table.groupby("scheme").size().min() > 8 * 20
     starts = [sizes[len(sizes) * cut // 8] for cut in range(8)]

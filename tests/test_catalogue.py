@@ -33,12 +33,12 @@ def test_a_figure_is_a_folder_and_nothing_else(study: Path) -> None:
     assert [item.key for item in catalogue.figures(study)] == ["p/fig2", "p/fig1"]
     for name in ("fig9", "fig3"):
         add(study, f"p/{name}")
-    found = list(catalogue.figures(study))
+    results = list(catalogue.figures(study))
     # Those that the order does not name come last.
-    assert [item.key for item in found] == ["p/fig2", "p/fig1", "p/fig3", "p/fig9"]
-    assert found[0].experiment == study / "papers" / "p" / "fig2" / "figure.toml"
-    assert (found[1].experiment, found[1].state) == (None, "nothing to measure")
-    assert (found[0].name, found[0].about, found[0].conclusion) == ("Fig. 2", "Rates", "")
+    assert [item.key for item in results] == ["p/fig2", "p/fig1", "p/fig3", "p/fig9"]
+    assert results[0].experiment == study / "papers" / "p" / "fig2" / "figure.toml"
+    assert (results[1].experiment, results[1].state) == (None, "nothing to measure")
+    assert (results[0].name, results[0].about, results[0].conclusion) == ("Fig. 2", "Rates", "")
 
 
 def test_papers_have_the_order_of_their_places_and_figures_of_ours_are_a_folder_too(study: Path) -> None:

@@ -73,8 +73,8 @@ def test_causes_are_of_claims_that_are_contradicted_and_are_shown() -> None:
             else:
                 assert readings is not None, place
                 under = [grid["claims"] for grid in readings.grids[1:] if grid["reading"] == cause.reading]
-                found = [one["verdict"] for of in under for one in of if (one["section"], one["says"]) == key]
-                assert found == ["reproduced"], f"{place}: under {cause.reading} it is {found}"
+                results = [claim["verdict"] for of in under for claim in of if (claim["section"], claim["says"]) == key]
+                assert results == ["reproduced"], f"{place}: under {cause.reading} it is {results}"
 
 
 def test_a_reading_is_no_cause_if_the_leading_one_reproduces_the_claim_in_the_same_grids() -> None:
@@ -185,23 +185,23 @@ def test_causes_of_a_file_come_into_the_record_and_leave_it() -> None:
     kept = {"section": "1", "says": "a", "lead": False, "flags": []}
     record = {"figure": "x/y", "grids": [{"reading": None, "claims": [kept]}]}
     stated = {"claim": [{"section": "1", "says": "a", "cause": READING, "fitted": "deadlines"}]}
-    found = causes.with_causes(record, stated)
-    assert found["grids"][0]["claims"] == [
+    result = causes.with_causes(record, stated)
+    assert result["grids"][0]["claims"] == [
         {"section": "1", "says": "a", "lead": False, "cause": READING, "fitted": "deadlines", "flags": []}
     ]
-    assert causes.with_causes(found, {"claim": []}) == record
-    assert causes.with_causes(found, {"claim": [{"section": "1", "says": "b", "cause": READING}]}) == record
+    assert causes.with_causes(result, {"claim": []}) == record
+    assert causes.with_causes(result, {"claim": [{"section": "1", "says": "b", "cause": READING}]}) == record
 
 
 def test_the_ledger_counts_each_claim_of_a_paper_once() -> None:
-    found = ledger.shipped()
-    rows = [line.split(" | ") for line in ledger.outcomes(found).splitlines()[2:]]
+    records = ledger.shipped()
+    rows = [line.split(" | ") for line in ledger.outcomes(records).splitlines()[2:]]
     by_paper = [[int(cell.rstrip(" |")) for cell in row[1:]] for row in rows if not row[0].startswith("| all")]
     by_question_ = [[int(cell.rstrip(" |")) for cell in row[1:]] for row in rows if row[0].startswith("| all")]
     totals = [sum(column) for column in zip(*by_paper, strict=True)]
     assert totals == [sum(column) for column in zip(*by_question_, strict=True)]
-    papers = [record for record in found if record.figure.partition("/")[0] in ledger.NAMES]
+    papers = [record for record in records if record.figure.partition("/")[0] in ledger.NAMES]
     assert sum(totals) == sum(claim["source"] == "paper" for record in papers for claim in record.claims)
-    lines = ledger.causes(found).splitlines()[2:]
+    lines = ledger.causes(records).splitlines()[2:]
     fails = [[int(cell.rstrip(" |")) for cell in line.split(" | ")[1:]] for line in lines]
     assert sum(map(sum, fails)) == totals[list(Outcome).index(Outcome.FAILS)]

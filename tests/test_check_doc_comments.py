@@ -60,9 +60,9 @@ def python(text: str) -> str:
 )
 def test_the_form_of_a_comment_is_checked(item: object, comment: str, mistakes: list[str]) -> None:
     name, text = ("a.rs", rust(comment)) if item is rust else ("a.py", python(comment))
-    found = list(check_doc_comments.violations(name, text))
-    assert len(found) == len(mistakes), found
-    assert all(mistake in line for mistake, line in zip(mistakes, found, strict=True))
+    messages = list(check_doc_comments.violations(name, text))
+    assert len(messages) == len(mistakes), messages
+    assert all(mistake in line for mistake, line in zip(mistakes, messages, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_the_form_of_a_comment_is_checked(item: object, comment: str, mistakes: 
     ],
 )
 def test_paragraphs_are_checked_and_code_lists_tables_and_headings_are_not(lines: list[str], wrong: list[int]) -> None:
-    found = list(check_doc_comments.violations("a.rs", rust(*lines)))
-    assert [int(line.split(":")[1]) for line in found] == wrong
+    messages = list(check_doc_comments.violations("a.rs", rust(*lines)))
+    assert [int(line.split(":")[1]) for line in messages] == wrong
     docstring = ("\n    ".join(lines)).replace("    \n", "\n")
-    found = list(check_doc_comments.violations("a.py", python(docstring)))
-    assert [int(line.split(":")[1]) - 1 for line in found] == wrong
+    messages = list(check_doc_comments.violations("a.py", python(docstring)))
+    assert [int(line.split(":")[1]) - 1 for line in messages] == wrong
 
 
 def test_each_doc_comment_of_rust_is_checked_but_no_other_comment() -> None:

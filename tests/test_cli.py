@@ -74,8 +74,8 @@ def test_warnings_of_the_plan_are_printed_before_the_first_run(
     as_json = FakePlan.to_json
 
     def warned(plan: FakePlan) -> str:
-        found: dict[str, Any] = json.loads(as_json(plan))
-        return json.dumps(found | {"warnings": [f"dctcp: port.ecn: {number}" for number in range(12)]})
+        answer: dict[str, Any] = json.loads(as_json(plan))
+        return json.dumps(answer | {"warnings": [f"dctcp: port.ecn: {number}" for number in range(12)]})
 
     monkeypatch.setattr(FakePlan, "to_json", warned)
     core.failing = {core.runs()[0]["id"]}
@@ -363,8 +363,8 @@ def test_thresholds_prints_costs_exact_bytes_fits_and_reasons(
     assert any(line.startswith("closed_form fit: p1 = 0.914") and "0.4" in line for line in lines)
     assert any(line.startswith("published does not apply: ") and "8 levels, not 2" in line for line in lines)
     assert any(line.startswith("nos2 host bytes: 8760, 23360, ") for line in lines)
-    asked = {"sizes": "web_search_pkt1460", "levels": 2, "load": 0.8, "solver": "all"}
-    assert core.options == [asked]
+    by_name = {"sizes": "web_search_pkt1460", "levels": 2, "load": 0.8, "solver": "all"}
+    assert core.options == [by_name]
 
 
 def test_thresholds_as_json_are_the_answer_itself(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:

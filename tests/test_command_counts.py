@@ -33,8 +33,8 @@ totals: 5151
 
 
 def test_instructions_are_summed_by_object_without_those_of_callees() -> None:
-    found = command_counts.instructions_by_object(CALLGRIND.splitlines())
-    assert found == {"/usr/lib/libpython3.11.so": 151, "/tree/priolane/_core.abi3.so": 5000}
+    result = command_counts.instructions_by_object(CALLGRIND.splitlines())
+    assert result == {"/usr/lib/libpython3.11.so": 151, "/tree/priolane/_core.abi3.so": 5000}
 
 
 def test_counts_out_of_the_band_missing_or_new_are_told() -> None:

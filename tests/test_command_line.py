@@ -28,23 +28,23 @@ def read(command: str) -> argparse.Namespace:
 def test_the_command_that_makes_results_again_names_their_place(results: Results, text: str) -> None:
     options = Options(sets=(("a.b", text),), reading=text)
     again = replace(results, directory=Path(text), source=Path(text), options=options)
-    found = read(again.rerun_command())
-    assert (found.file, found.out, found.reading, found.sets) == (Path(text), Path(text), text, [("a.b", text)])
+    content = read(again.rerun_command())
+    assert (content.file, content.out, content.reading, content.sets) == (Path(text), Path(text), text, [("a.b", text)])
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_command_of_a_replay_and_of_an_agreement_name_what_they_are_of(text: str) -> None:
     options = Options(schemes=(text,), reading=text)
-    found = read(make._command(Path(text), Part((1,), 0, 5, 1, 1, (("k", text),)), options))
-    assert (found.file, found.scheme, found.reading, found.points) == (Path(text), text, text, [("k", text)])
-    chosen = argparse.Namespace(experiment=text, schemes=[text], scale=None, switch=None, machines=Path(text))
-    found = read(agree._command(chosen, Path(text)))
-    assert (Path(found.experiment), found.schemes, found.machines) == (Path(text), [text], Path(text))
+    content = read(make._command(Path(text), Part((1,), 0, 5, 1, 1, (("k", text),)), options))
+    assert (content.file, content.scheme, content.reading, content.points) == (Path(text), text, text, [("k", text)])
+    choice = argparse.Namespace(experiment=text, schemes=[text], scale=None, switch=None, machines=Path(text))
+    content = read(agree._command(choice, Path(text)))
+    assert (Path(content.experiment), content.schemes, content.machines) == (Path(text), [text], Path(text))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_words_of_a_command_are_no_options(text: str) -> None:
-    found = read(command_line("priolane", "linux", "down", *operands(text)))
-    assert found.name == text
-    found = read(command_line("priolane", "results", *option("--scheme", "a"), "--", path_word(text)))
-    assert Path(found.dir) == Path(text)
+    content = read(command_line("priolane", "linux", "down", *operands(text)))
+    assert content.name == text
+    content = read(command_line("priolane", "results", *option("--scheme", "a"), "--", path_word(text)))
+    assert Path(content.dir) == Path(text)

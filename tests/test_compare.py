@@ -45,9 +45,9 @@ def compared(tmp_path: Path, first: Values, second: Values) -> Comparison:
     return compare(load(make(tmp_path / "first", first)), load(make(tmp_path / "second", second)))
 
 
-def only(found: Comparison) -> Change:
-    assert len(found.changes) == 1
-    return found.changes[0]
+def only(result: Comparison) -> Change:
+    assert len(result.changes) == 1
+    return result.changes[0]
 
 
 def test_tests_need_two_values() -> None:
@@ -60,10 +60,10 @@ def test_tests_need_two_values() -> None:
 def test_a_change_is_paired_by_seed(tmp_path: Path) -> None:
     # The seeds differ by a factor of ten, which pairing takes out: 1.1 and 1.2 have the geometric mean sqrt(1.32), and
     # half of the interval of logarithms is 12.7062 x ln(1.2 / 1.1) / 2 = 0.55281.
-    found = compared(
+    result = compared(
         tmp_path, {1: {"mean_fct_s": 1.0}, 2: {"mean_fct_s": 10.0}}, {1: {"mean_fct_s": 1.1}, 2: {"mean_fct_s": 12.0}}
     )
-    change = only(found)
+    change = only(result)
     assert (change.design, change.relative, change.finding) == (Design.PAIRED, True, Finding.WITHIN)
     assert (change.first, change.second) == pytest.approx((math.sqrt(10), math.sqrt(13.2)))
     middle, half = math.log(1.32) / 2, 12.7062047 * math.log(1.2 / 1.1) / 2
@@ -74,9 +74,9 @@ def test_a_change_is_paired_by_seed(tmp_path: Path) -> None:
 def test_other_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
     first = {seed: {"mean_fct_s": float(seed)} for seed in (1, 2, 3)}
     second = {seed + 10: {"mean_fct_s": 2.0 * seed} for seed in (1, 2, 3, 4)}
-    found = compared(tmp_path, first, second)
-    change = only(found)
-    assert (change.design, change.seeds, change.shared, found.runs) == (Design.UNPAIRED, (3, 4), 0, 0)
+    result = compared(tmp_path, first, second)
+    change = only(result)
+    assert (change.design, change.seeds, change.shared, result.runs) == (Design.UNPAIRED, (3, 4), 0, 0)
     # Geometric means 6^(1/3) and 2 x 24^(1/4). Variances of logarithms over n: 0.30835 / 3 and 0.36145 / 4, error
     # 0.4395, 4.66 degrees of freedom: t is between the tables' 2.776 and 2.571 for 4 and 5.
     assert change.low is not None
@@ -85,29 +85,29 @@ def test_other_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
     assert middle == pytest.approx(math.log(2 * 24**0.25 / 6 ** (1 / 3)))
     assert high - middle == pytest.approx(middle - low)
     assert 2.571 < (high - middle) / 0.4395 < 2.776
-    assert (len(found.only_first), len(found.only_second)) == (3, 4)
+    assert (len(result.only_first), len(result.only_second)) == (3, 4)
 
 
 def test_one_seed_has_a_change_and_no_interval(tmp_path: Path) -> None:
-    found = compared(tmp_path, {1: {"p99_fct_s": 2.0}, 2: {"p99_fct_s": 9.0}}, {1: {"p99_fct_s": 3.0}})
-    change = only(found)
+    result = compared(tmp_path, {1: {"p99_fct_s": 2.0}, 2: {"p99_fct_s": 9.0}}, {1: {"p99_fct_s": 3.0}})
+    change = only(result)
     assert (change.design, change.finding, change.low, change.p) == (Design.UNTESTED, Finding.UNTESTED, None, None)
     assert change.change == pytest.approx(0.5)
-    assert found.tested == 0
+    assert result.tested == 0
 
 
 def test_a_change_from_nothing_is_a_difference(tmp_path: Path) -> None:
-    found = compared(
+    result = compared(
         tmp_path, {1: {"unfinished": 0}, 2: {"unfinished": 4}}, {1: {"unfinished": 2}, 2: {"unfinished": 4}}
     )
-    change = only(found)
+    change = only(result)
     assert (change.relative, change.change) == (False, 1.0)
 
 
 def test_what_no_side_or_one_side_knows_is_counted(tmp_path: Path) -> None:
-    found = compared(tmp_path, {1: {"a": None, "b": 1.0}}, {1: {"a": 2.0, "b": 1.0}})
-    assert found.unknown == 1
-    assert only(found).finding is Finding.SAME
+    result = compared(tmp_path, {1: {"a": None, "b": 1.0}}, {1: {"a": 2.0, "b": 1.0}})
+    assert result.unknown == 1
+    assert only(result).finding is Finding.SAME
 
 
 def noisy(seeds: int, metrics: Mapping[str, tuple[float, float]]) -> tuple[Values, Values]:
@@ -127,14 +127,14 @@ def test_many_metrics_are_corrected_for_and_sorted(tmp_path: Path) -> None:
     # have t above 18: p below 1e-5, times 22.
     metrics = {"small": (0.01, 0.001), "edge": (0.05, 0.035), "large": (-0.3, 0.03)}
     metrics |= {f"quiet{nth}": (0.001, 0.5) for nth in range(19)}
-    found = compared(tmp_path, *noisy(6, metrics))
-    assert found.tested == 22
-    assert [change.metric for change in found.changes[:3]] == ["large", "small", "edge"]
-    assert [change.metric for change in found.found(Finding.MOVED)] == ["large", "small"]
-    (edge,) = found.found(Finding.SUGGESTED)
+    result = compared(tmp_path, *noisy(6, metrics))
+    assert result.tested == 22
+    assert [change.metric for change in result.changes[:3]] == ["large", "small", "edge"]
+    assert [change.metric for change in result.found(Finding.MOVED)] == ["large", "small"]
+    (edge,) = result.found(Finding.SUGGESTED)
     assert edge.p == pytest.approx(0.0231, abs=5e-5)
     assert edge.corrected == pytest.approx(20 * 0.0231, abs=5e-3)
-    assert len(found.found(Finding.WITHIN)) == 19
+    assert len(result.found(Finding.WITHIN)) == 19
 
 
 def test_luck_alone_moves_nothing_after_correction(tmp_path: Path) -> None:
@@ -147,19 +147,19 @@ def test_luck_alone_moves_nothing_after_correction(tmp_path: Path) -> None:
         return state / 2_147_483_647
 
     sides = [{seed: {f"m{nth}": 1 + 0.1 * uniform() for nth in range(400)} for seed in range(5)} for _ in range(2)]
-    found = compared(tmp_path, sides[0], sides[1])
-    assert found.tested == 400
+    result = compared(tmp_path, sides[0], sides[1])
+    assert result.tested == 400
     # 20 expected; outside 7 to 36 only once in 2000 draws.
-    assert 7 <= len(found.found(Finding.SUGGESTED)) <= 36
-    assert found.found(Finding.MOVED) == []
+    assert 7 <= len(result.found(Finding.SUGGESTED)) <= 36
+    assert result.found(Finding.MOVED) == []
 
 
 def test_keys_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = make(tmp_path / "first", {1: {"a": 1.0}})
     group = [{"name": "all", "app": "poisson", "sizes": "data_mining", "load": {"value": 0.8}}]
     second = make(tmp_path / "second", {1: {"a": 2.0}}, group=group, host_delay="1us")
-    found = compare(load(first), load(second))
-    assert [(item.key, item.first, item.second) for item in found.settings] == [
+    comparison = compare(load(first), load(second))
+    assert [(item.key, item.first, item.second) for item in comparison.settings] == [
         ("group.all.sizes", "web_search", "data_mining"),
         ("host_delay", None, "1us"),
     ]

@@ -99,61 +99,61 @@ def test_every_shipped_scheme_comes_back_as_the_engine_has_it(experiment: Path, 
             continue
         read.append(scheme)
         dscps = tuple(queue.dscp for queue in plan.scheme_queues)
-        found = written(config, tmp_path / "config_db.json", dscps)
+        result = written(config, tmp_path / "config_db.json", dscps)
         queues = len(plan.scheme_queues)
-        assert found.places == tuple(range(queues)), scheme
-        assert found.port.get("queues", 1) == queues, scheme
-        assert found.rates == (10**10, 4 * 10**10)
-        _compare_marks(found, port, scheme)
-        _compare_weights(found, port, scheme)
-        _compare_buffer(found, port, scheme)
+        assert result.places == tuple(range(queues)), scheme
+        assert result.port.get("queues", 1) == queues, scheme
+        assert result.rates == (10**10, 4 * 10**10)
+        _compare_marks(result, port, scheme)
+        _compare_weights(result, port, scheme)
+        _compare_buffer(result, port, scheme)
     assert len(read) >= LEAST_EXPORTED, read
 
 
-def _compare_marks(found: Configured, port: Any, scheme: str) -> None:
+def _compare_marks(result: Configured, port: Any, scheme: str) -> None:
     ecn = port.get("ecn")
     if ecn is None:
-        assert found.ecn is None, scheme
+        assert result.ecn is None, scheme
         return
-    assert found.ecn is not None, scheme
+    assert result.ecn is not None, scheme
     for name, bps in (("10Gbps", 10**10), ("40Gbps", 4 * 10**10)):
         least, most = engine_marks(ecn, bps)
         # A switch counts whole bytes of what it stores: one of these is 1538/1518 bytes on the line.
-        assert abs(wire(found.ecn["at"][name]) - least) <= 2, (scheme, name)
+        assert abs(wire(result.ecn["at"][name]) - least) <= 2, (scheme, name)
         if most > least:
-            assert abs(wire(found.ecn["full"][name]) - most) <= 2, (scheme, name)
-    assert found.ecn.get("p_max", 1) == ecn.get("p_max", 1), scheme
+            assert abs(wire(result.ecn["full"][name]) - most) <= 2, (scheme, name)
+    assert result.ecn.get("p_max", 1) == ecn.get("p_max", 1), scheme
 
 
-def _compare_weights(found: Configured, port: Any, scheme: str) -> None:
+def _compare_weights(result: Configured, port: Any, scheme: str) -> None:
     if port["kind"] != "wfq":
-        assert "weights" not in found.port, scheme
+        assert "weights" not in result.port, scheme
         return
-    own = [Fraction(weight) for weight in found.port["weights"]]
+    own = [Fraction(weight) for weight in result.port["weights"]]
     theirs = [Fraction(weight) for weight in port["weights"]][: len(own)]
     if max(theirs) <= 100:
         assert own == theirs, scheme
     else:
-        shares = [(one / sum(own), other / sum(theirs)) for one, other in zip(own, theirs, strict=True)]
-        assert all(abs(one - other) < Fraction(1, 100) for one, other in shares), scheme
+        shares = [(own_part / sum(own), other / sum(theirs)) for own_part, other in zip(own, theirs, strict=True)]
+        assert all(abs(share - other) < Fraction(1, 100) for share, other in shares), scheme
 
 
-def _compare_buffer(found: Configured, port: Any, scheme: str) -> None:
+def _compare_buffer(result: Configured, port: Any, scheme: str) -> None:
     buffer = port["buffer"]
     if not isinstance(buffer, dict) or "dynamic" not in buffer:
-        assert found.buffer is None, scheme
-        assert any("state" in line for line in found.missing), scheme
+        assert result.buffer is None, scheme
+        assert any("state" in line for line in result.missing), scheme
         return
-    assert found.buffer is not None, scheme
-    assert quantity.size(found.buffer["dynamic"]) == quantity.size(buffer["dynamic"]), scheme
-    alpha, own = (float(quantity.fraction(each["alpha"])) for each in (buffer, found.buffer))
+    assert result.buffer is not None, scheme
+    assert quantity.size(result.buffer["dynamic"]) == quantity.size(buffer["dynamic"]), scheme
+    alpha, own = (float(quantity.fraction(each["alpha"])) for each in (buffer, result.buffer))
     assert abs(log2(own / alpha)) <= 0.5, scheme
     pfc = port.get("pfc")
-    assert (found.pfc is None) == (pfc is None), scheme
-    if pfc is not None and found.pfc is not None:
-        xoff, own = (float(quantity.fraction(each["xoff"])) for each in (pfc, found.pfc))
+    assert (result.pfc is None) == (pfc is None), scheme
+    if pfc is not None and result.pfc is not None:
+        xoff, own = (float(quantity.fraction(each["xoff"])) for each in (pfc, result.pfc))
         assert abs(log2(own / xoff)) <= 0.5, scheme
-        assert found.pfc["headroom_least"] == f"{max(row.xoff for row in export_plans.HEADROOM.values())}B"
+        assert result.pfc["headroom_least"] == f"{max(row.xoff for row in export_plans.HEADROOM.values())}B"
 
 
 def test_the_watchdog_comes_back(experiment: Path, tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_the_watchdog_comes_back(experiment: Path, tmp_path: Path) -> None:
         "detection_time": "200",
         "restoration_time": "400",
     }
-    found = written(config, tmp_path / "c.json", (plan.scheme_queues[0].dscp,))
-    assert found.pfc is not None
-    assert found.pfc["watchdog"] == {"after": "200ms", "action": "forward", "restore": "400ms"}
+    result = written(config, tmp_path / "c.json", (plan.scheme_queues[0].dscp,))
+    assert result.pfc is not None
+    assert result.pfc["watchdog"] == {"after": "200ms", "action": "forward", "restore": "400ms"}
 
 
 def test_a_ramp_is_written_as_it_is(experiment: Path) -> None:
@@ -199,11 +199,11 @@ def test_all_forms_of_a_configuration_are_read_alike(tmp_path: Path) -> None:
 def test_what_the_simulated_queue_has_is_read_and_the_rest_is_listed(tmp_path: Path) -> None:
     config = sonic_present.written() | {"SWITCH_TRIMMING": {"GLOBAL": {"size": "256"}}, "NEW_TABLE": {"a": {"b": "c"}}}
     config["SCHEDULER"]["scheduler.0"]["pir"] = "1000000000"
-    found = written(config, tmp_path / "c.json")
-    assert found.buffer == {"dynamic": "9243812B", "alpha": 8}
-    assert (found.ecn, found.pfc, found.missing) == (None, None, ())
-    assert found.free == 4
-    listed = "\n".join(found.not_simulated)
+    result = written(config, tmp_path / "c.json")
+    assert result.buffer == {"dynamic": "9243812B", "alpha": 8}
+    assert (result.ecn, result.pfc, result.missing) == (None, None, ())
+    assert result.free == 4
+    listed = "\n".join(result.not_simulated)
     for text in (
         "SCHEDULER scheduler.0: pir: queues have no rate of their own",
         "SWITCH_TRIMMING GLOBAL: ",
@@ -225,9 +225,9 @@ def test_what_the_simulated_queue_has_is_read_and_the_rest_is_listed(tmp_path: P
 
 
 def test_strict_queues_are_read_before_weighted_ones(tmp_path: Path) -> None:
-    found = written(sonic_present.written(), tmp_path / "c.json", (48, 26, 0))
-    assert found.port == {"kind": "wfq", "queues": 3, "strict": 1, "weights": [15, 14]}
-    assert found.places == (0, 1, 2)
+    result = written(sonic_present.written(), tmp_path / "c.json", (48, 26, 0))
+    assert result.port == {"kind": "wfq", "queues": 3, "strict": 1, "weights": [15, 14]}
+    assert result.places == (0, 1, 2)
     # Queue 6 is strict, and DSCP 26 in queue 3 before DSCP 0 in queue 1, whatever the order of the code points.
     assert written(sonic_present.written(), tmp_path / "c.json", (0, 48, 26)).places == (2, 0, 1)
     weighted = written(sonic_present.written(), tmp_path / "c.json", (26, 0))
@@ -272,12 +272,12 @@ def test_random_configurations_are_read_or_refused_with_a_message(tmp_path: Path
             _mutate(config, draw)
         dscps = tuple(draw.sample(range(64), draw.randint(1, 4)))
         try:
-            found = written(config, path, dscps)
+            result = written(config, path, dscps)
         except InputError as error:
             refused.append(str(error))
             continue
         read += 1
-        listed = "\n".join(found.not_simulated)
+        listed = "\n".join(result.not_simulated)
         # Tables that are none of queues, marks, buffers or pauses are there whatever is simulated.
         for table in set(config) & set(sonic_present.OTHERS):
             assert table in listed

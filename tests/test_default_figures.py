@@ -55,7 +55,10 @@ def bare(tmp_path: Path) -> Results:
 
 def figures(results: Results) -> dict[str, DefaultFigure]:
     read = load(results.directory)
-    return {one.panel.title: one for one in default_figures(read, overview(read), over_time(read))}
+    return {
+        default_figure.panel.title: default_figure
+        for default_figure in default_figures(read, overview(read), over_time(read))
+    }
 
 
 P99, P50, FCT = "Slowdown by flow size, 99th percentile", "Slowdown by flow size, median", "Flow completion times"
@@ -68,15 +71,15 @@ def test_bins_have_equal_numbers_of_flows_and_their_quantiles(bare: Results) -> 
     for scheme in factories.SCHEMES:
         write_flows(bare, scheme, 1, flows[::2])
         write_flows(bare, scheme, 2, flows[1::2])
-    found = figures(bare)
-    tail = found[P99].panel.series[0].marks
+    result = figures(bare)
+    tail = result[P99].panel.series[0].marks
     assert [mark.estimate.mean for mark in tail] == [99.0, 199.0]
     assert [mark.x for mark in tail] == [50_500.0, 150_500.0]
-    median = found[P50].panel.series[0].marks
+    median = result[P50].panel.series[0].marks
     assert [mark.estimate.mean for mark in median] == [25.0 * nth + 13 for nth in range(8)]
     # Two seeds have no interval.
     assert {mark.estimate.low for mark in (*tail, *median)} == {None}
-    assert (found[P99].point, found[P99].others) == ("load 0.8", ())
+    assert (result[P99].point, result[P99].others) == ("load 0.8", ())
 
 
 def test_figures_of_flows_are_of_each_point_of_a_short_sweep(bare: Results) -> None:
@@ -85,13 +88,14 @@ def test_figures_of_flows_are_of_each_point_of_a_short_sweep(bare: Results) -> N
         for scheme in factories.SCHEMES:
             for seed in factories.SEEDS:
                 write_flows(bare, scheme, seed, [(1000 * nth, slowdown) for nth in range(1, 101)], load=at_load)
-    found = figures(bare)
+    result = figures(bare)
     for name in (P99, P50):
         at = {
-            one.point: {mark.estimate.mean for mark in one.panel.series[0].marks} for one in found[name].at_all_points
+            at_all_point.point: {mark.estimate.mean for mark in at_all_point.panel.series[0].marks}
+            for at_all_point in result[name].at_all_points
         }
         assert at == {"load 0.5": {2.0}, "load 0.8": {3.0}}
-    assert [one.number for one in found[FCT].at_all_points] == [0, 1]
+    assert [at_all_point.number for at_all_point in result[FCT].at_all_points] == [0, 1]
     page = write_report(load(bare.directory)).read_text(encoding="utf-8")
     assert page.count('data-point="0"') == page.count('data-at="0"') == 3
     # Without scripts the last point is shown, and no button.
@@ -117,9 +121,9 @@ def test_few_flows_have_no_tail(bare: Results) -> None:
     for scheme in factories.SCHEMES:
         write_flows(bare, scheme, 1, [(1000 * nth, 1.0 + nth) for nth in range(1, 12)])
         write_flows(bare, scheme, 2, [])
-    found = figures(bare)
-    assert P99 not in found
-    assert [mark.estimate.mean for mark in found[P50].panel.series[0].marks] == [7.0]
+    result = figures(bare)
+    assert P99 not in result
+    assert [mark.estimate.mean for mark in result[P50].panel.series[0].marks] == [7.0]
 
 
 def test_flows_that_did_not_finish_are_beyond_all_times(bare: Results) -> None:
@@ -169,9 +173,9 @@ def test_a_dotted_line_is_where_a_flow_waits_for_one_timeout(bare: Results) -> N
 def test_the_interval_of_a_quantile_is_the_bootstrap_over_seeds() -> None:
     draw = random.Random(5)  # noqa: S311 - no secret
     by_seed = [np.sort(np.array([draw.lognormvariate(seed / 10, 1) for _ in range(200)])) for seed in range(8)]
-    found = pooled_quantile(by_seed, 0.99)
+    result = pooled_quantile(by_seed, 0.99)
     everything = np.sort(np.concatenate(by_seed))
-    assert found.mean == everything[math.ceil(0.99 * 1600) - 1]
+    assert result.mean == everything[math.ceil(0.99 * 1600) - 1]
     # The same by drawing values themselves, with other random numbers and ten times as often.
     again = np.random.default_rng(1)
     plain = [
@@ -181,18 +185,18 @@ def test_the_interval_of_a_quantile_is_the_bootstrap_over_seeds() -> None:
         for _ in range(2000)
     ]
     low, high = np.quantile(plain, [0.025, 0.975])
-    assert found.low == pytest.approx(low, rel=0.1)
-    assert found.high == pytest.approx(high, rel=0.1)
-    assert pooled_quantile(by_seed, 0.99) == found
+    assert result.low == pytest.approx(low, rel=0.1)
+    assert result.high == pytest.approx(high, rel=0.1)
+    assert pooled_quantile(by_seed, 0.99) == result
     assert pooled_quantile(by_seed[:4], 0.99).low is None
 
 
 def test_thinning_long_lists_moves_a_quantile_by_a_part_in_a_thousand_of_ranks_at_most() -> None:
     # Of 0 to 1 in equal steps the quantile is its own share; all seeds are equal, so that the interval is a point.
     by_seed = [np.linspace(0, 1, 200_000) for _ in range(5)]
-    found = pooled_quantile(by_seed, 0.99)
-    assert found.mean == pytest.approx(0.99, abs=1e-5)
-    assert (found.low, found.high) == pytest.approx((0.99, 0.99), abs=1.1e-3)
+    result = pooled_quantile(by_seed, 0.99)
+    assert result.mean == pytest.approx(0.99, abs=1e-5)
+    assert (result.low, result.high) == pytest.approx((0.99, 0.99), abs=1.1e-3)
 
 
 def test_goodput_over_the_sweep_is_that_of_the_table(bare: Results) -> None:

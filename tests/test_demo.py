@@ -31,9 +31,9 @@ def run(*words: str) -> str:
 
 def command() -> list[str]:
     """The arguments of `priolane` in the Makefile's target."""
-    found = re.search(r"^demo: build\n\t\$\(BIN\)/priolane (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    assert found is not None
-    return found[1].split()
+    match = re.search(r"^demo: build\n\t\$\(BIN\)/priolane (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert match is not None
+    return match[1].split()
 
 
 @pytest.fixture(scope="module")
@@ -115,11 +115,11 @@ def test_readme_has_at_most_700_words() -> None:
 
 def _tops(outlines: list[str]) -> list[float]:
     """The heights of bars or outlines in the picture: the second ordinate is their top."""
-    found = []
+    results = []
     for outline in outlines:
         heights = [float(y) for y in re.findall(r"M\S+ (\S+)V(\S+)H", outline)[0]]
-        found.append(heights[0] - heights[1])
-    return found
+        results.append(heights[0] - heights[1])
+    return results
 
 
 def test_the_bars_of_the_picture_are_as_high_as_the_flows_take() -> None:

@@ -64,12 +64,12 @@ def test_a_full_disk_is_one_line_and_loses_no_whole_run(tmp_path: Path, jobs: st
     before = runs(out)
     assert len(before) == 2 * 4
     # grid.json has less than 4 kB, flows.parquet more.
-    found = call("run", experiment, "-o", out, "--jobs", jobs, largest=4096)
-    assert found.returncode == 1
-    assert found.stderr.count("\n") == 1
-    assert "cannot write" in found.stderr
-    assert "flows.parquet: File too large" in found.stderr
-    assert KEPT in found.stderr
+    result = call("run", experiment, "-o", out, "--jobs", jobs, largest=4096)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "cannot write" in result.stderr
+    assert "flows.parquet: File too large" in result.stderr
+    assert KEPT in result.stderr
     assert runs(out) == before
     assert not [name for name in files(out) if "tmp" in name]
     assert call("run", experiment, "-o", out).returncode == 0
@@ -86,9 +86,9 @@ def test_a_full_disk_at_the_page_keeps_runs_and_the_page_before(tmp_path: Path) 
     # The page is larger than the figures, which are written first.
     largest = max(len(data) for name, data in whole.items() if name.startswith("figures/"))
     assert len(whole["report.html"]) > largest + 1
-    found = call("report", out, largest=largest + 1)
-    assert found.returncode == 1
-    assert found.stderr == f"priolane: failed: cannot write {out / 'report.html'}: File too large; {KEPT}\n"
+    result = call("report", out, largest=largest + 1)
+    assert result.returncode == 1
+    assert result.stderr == f"priolane: failed: cannot write {out / 'report.html'}: File too large; {KEPT}\n"
     assert files(out) == whole
 
 
@@ -113,11 +113,11 @@ def test_a_directory_that_must_not_be_written_is_one_line(tmp_path: Path) -> Non
     humble = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-all"] if os.geteuid() == 0 else []
     if humble and shutil.which("setpriv") is None:
         pytest.skip("root writes everywhere, and there is no setpriv to give that up")
-    found = subprocess.run(
+    process = subprocess.run(
         [*humble, *COMMAND, "run", str(experiment), "-o", str(out)], capture_output=True, text=True, check=False
     )
-    assert found.returncode == 1, found.stderr
-    assert found.stderr == f"priolane: failed: cannot write {out / LOCK_FILE}: Permission denied; {FIX}\n"
+    assert process.returncode == 1, process.stderr
+    assert process.stderr == f"priolane: failed: cannot write {out / LOCK_FILE}: Permission denied; {FIX}\n"
     assert list(out.iterdir()) == []
 
 
@@ -125,11 +125,11 @@ def test_a_second_grid_in_a_directory_names_the_first(tmp_path: Path) -> None:
     experiment, out = smoke.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
     child = start(experiment, out)
     try:
-        found = call("run", experiment, "-o", out)
-        assert found.returncode == 1
-        assert found.stderr.count("\n") == 1
-        assert f"{out}: process {child.pid} on " in found.stderr
-        assert "is filling it now; wait for it, or choose another directory with -o" in found.stderr
+        result = call("run", experiment, "-o", out)
+        assert result.returncode == 1
+        assert result.stderr.count("\n") == 1
+        assert f"{out}: process {child.pid} on " in result.stderr
+        assert "is filling it now; wait for it, or choose another directory with -o" in result.stderr
     finally:
         stop(child)
     # It was killed: the lock went with it, the file stayed.
@@ -197,8 +197,8 @@ def test_grids_killed_with_series_resume_to_the_same_bytes(tmp_path: Path) -> No
 def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_path: Path) -> None:
     experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     arguments = ["trace", str(experiment), "--flow", "0", "--seed", "1", "--scheme", "pias", "-o"]
-    found = call(*arguments, tmp_path / "whole")
-    assert found.returncode == 0, found.stderr
+    result = call(*arguments, tmp_path / "whole")
+    assert result.returncode == 0, result.stderr
     wanted = files(tmp_path / "whole")
     assert sorted(wanted) == [".priolane-files.json", "trace-0-state.parquet", "trace-0.parquet", "trace-0.pcap"]
     for nth in range(6):
@@ -238,17 +238,17 @@ def test_drafts_that_killed_writers_left_are_removed_and_those_of_others_stay(tm
 
 def test_a_trace_that_finds_no_room_leaves_no_directory(tmp_path: Path) -> None:
     experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
-    found = call("trace", experiment, "--flow", "0", "--seed", "1", "--scheme", "pias", "-o", out, largest=100)
-    assert found.returncode == 1
-    assert found.stderr.count("\n") == 1
-    assert found.stderr.endswith(": File too large; nothing was written\n")
+    result = call("trace", experiment, "--flow", "0", "--seed", "1", "--scheme", "pias", "-o", out, largest=100)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith(": File too large; nothing was written\n")
     assert not out.exists()
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_standard_output_is_an_error(capfd: pytest.CaptureFixture[str], unbuffered: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        found = subprocess.run(
+        process = subprocess.run(
             [*COMMAND, "list", "schemes"],
             stdout=full,
             stderr=subprocess.PIPE,
@@ -256,8 +256,8 @@ def test_a_full_standard_output_is_an_error(capfd: pytest.CaptureFixture[str], u
             check=False,
             env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
-    assert found.returncode == 1
-    assert found.stderr.startswith("priolane: failed: ")
-    assert "No space left on device" in found.stderr
+    assert process.returncode == 1
+    assert process.stderr.startswith("priolane: failed: ")
+    assert "No space left on device" in process.stderr
     assert main(["list", "schemes"]) == 0
     assert capfd.readouterr().err == ""

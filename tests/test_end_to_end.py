@@ -42,9 +42,9 @@ def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
     experiment = smoke.write_experiment(tmp_path)
     assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0
     assert call("run", experiment, "-o", tmp_path / "two", "--jobs", "2").returncode == 0
-    one, two = results_of(tmp_path / "one"), results_of(tmp_path / "two")
-    assert len(one) >= 4 * 2
-    assert one == two
+    first, two = results_of(tmp_path / "one"), results_of(tmp_path / "two")
+    assert len(first) >= 4 * 2
+    assert first == two
 
 
 def test_a_script_without_a_guard_runs_once_in_several_processes(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_a_second_call_repeats_no_run(tmp_path: Path) -> None:
 
 def test_bad_input_is_one_line_with_file_key_and_fix(tmp_path: Path) -> None:
     experiment = smoke.write_experiment(tmp_path)
-    found = call("run", experiment, "-o", tmp_path / "out", "--set", "group.all.load.value=7.5")
-    assert found.returncode == 2
-    assert found.stdout == ""
-    assert found.stderr.count("\n") == 1
-    assert "load" in found.stderr
+    result = call("run", experiment, "-o", tmp_path / "out", "--set", "group.all.load.value=7.5")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert "load" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -104,10 +104,10 @@ def test_ctrl_c_ends_at_once_and_keeps_whole_runs(tmp_path: Path, jobs: str) -> 
     wait_for(out / "grid.json")
     time.sleep(3)
     assert child.poll() is None
-    asked = time.monotonic()
+    request = time.monotonic()
     os.killpg(child.pid, signal.SIGINT)
     _, errors = child.communicate(timeout=60)
-    took = time.monotonic() - asked
+    took = time.monotonic() - request
     assert child.returncode == 130
     # The runs take minutes. An idle machine needs less than a second; a busy one gets as long as twelve starts take.
     begun = time.monotonic()
@@ -146,13 +146,13 @@ def ended(leader: int) -> None:
 
 def _session(leader: int) -> list[int]:
     """The processes of a session that have not ended."""
-    found = []
+    results = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, _, session = stat.read_text(encoding="utf-8").rpartition(")")[2].split()[:4]
             if int(session) == leader and state != "Z":
-                found.append(int(stat.parent.name))
-    return found
+                results.append(int(stat.parent.name))
+    return results
 
 
 @contextlib.contextmanager
@@ -222,15 +222,15 @@ def test_ctrl_c_while_the_command_starts_is_one_line(tmp_path: Path, delay: floa
 @pytest.mark.parametrize("closed", cases([1], [2]))
 def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
     experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
-    found = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *COMMAND, "run", str(experiment), "-o", str(out), "--seeds", "1"],
         capture_output=True,
         text=True,
         check=False,
         env=_environment(),
     )
-    assert (found.returncode, found.stderr) == (0, "")
-    assert ("report.html" in found.stdout) == (closed == 2)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert ("report.html" in process.stdout) == (closed == 2)
     assert priolane.load(out).missing() == []
 
 

@@ -258,7 +258,7 @@ def test_ports_of_a_topology_are_those_to_hosts_then_the_others(kind: str, tmp_p
     keys, expected = TOPOLOGIES[kind]
     table = f'[topology]\nkind = "{kind}"\nhost_link = {{ rate = "10Gbps", delay = "1us" }}\n{keys}\n'
     plan = export_plans.make(export_plans.write_experiment(tmp_path, table), "dctcp")
-    found = [
+    results = [
         (
             switch.role,
             switch.count,
@@ -266,7 +266,7 @@ def test_ports_of_a_topology_are_those_to_hosts_then_the_others(kind: str, tmp_p
         )
         for switch in plan.switches
     ]
-    assert found == expected
+    assert results == expected
     assert all(list(switch.ports) == sorted(switch.ports, key=lambda port: port.rate) for switch in plan.switches)
 
 
@@ -318,10 +318,10 @@ def test_bytes_on_the_wire_become_bytes_in_a_buffer() -> None:
 
 
 def test_per_cents_add_up_and_say_what_they_are_off() -> None:
-    found = Findings()
+    result = Findings()
     # 8:4:1 are 61.54, 30.77 and 7.69 per cent; 8 in place of 7.69 is +4.0 %.
-    assert percents([8, 4, 1], found, "X") == [61, 31, 8]
-    assert [str(change) for change in found.changed] == [
+    assert percents([8, 4, 1], result, "X") == [61, 31, 8]
+    assert [str(change) for change in result.changed] == [
         "weights 8:4:1 are 61:31:8 per cent in X: a share is off by up to 4.0 %"
     ]
     exact = Findings()

@@ -59,6 +59,6 @@ def test_every_weight_of_red_is_found_again_or_said_to_be_another(packets: Fract
         line = Line(None, 10**10, int(1514 * packets), 10**6, 1514, exponent)
         burst, mark = line.red_burst, line.mark / 1514
         # tc_red_eval_ewma of iproute2, from its description: the least n with burst + 1 - min/avpkt below the average.
-        found = next(n for n in range(1, 32) if burst + 1 - mark <= (1 - (1 - 0.5**n) ** burst) / 0.5**n)
-        assert found == line.red_exponent
-        assert found == exponent or packets < 2
+        weight = next(n for n in range(1, 32) if burst + 1 - mark <= (1 - (1 - 0.5**n) ** burst) / 0.5**n)
+        assert weight == line.red_exponent
+        assert weight == exponent or packets < 2

@@ -39,7 +39,7 @@ def root_of(hosts: Hosts) -> str:
 
 
 def script(hosts: Hosts, text: str, action: str = "load") -> "subprocess.CompletedProcess[str]":
-    return hosts.run("env", f"PRIOLANE={action}", "sh", "-s", "eth0", given=text, check=False)
+    return hosts.run("env", f"PRIOLANE={action}", "sh", "-s", "eth0", stdin=text, check=False)
 
 
 @pytest.mark.parametrize("name", ["switch.sh", "host.sh"])
@@ -136,7 +136,7 @@ def transfer(hosts: Hosts, port: int, dscp: int, *sizes: int, within: Sequence[s
 
     `within` is a command that runs the sender.
     """
-    hosts.at_second("nft", "-f", "-", given=f"table inet count {{ }}\ndelete table inet count\n{COUNTERS}")
+    hosts.at_second("nft", "-f", "-", stdin=f"table inet count {{ }}\ndelete table inet count\n{COUNTERS}")
     words = list(map(str, sizes))
     receiver = subprocess.Popen(
         ["ip", "netns", "exec", hosts.second, "python3", "-c", RECEIVER, str(port), *words],
@@ -154,14 +154,14 @@ def transfer(hosts: Hosts, port: int, dscp: int, *sizes: int, within: Sequence[s
         if receiver.stdout is not None:
             receiver.stdout.close()
     table = json.loads(hosts.at_second("nft", "-j", "list", "counters").stdout)["nftables"]
-    found = {each["counter"]["name"]: each["counter"]["bytes"] for each in table if "counter" in each}
-    return {int(name.removeprefix("dscp")): bytes_ for name, bytes_ in found.items()}
+    by_name = {each["counter"]["name"]: each["counter"]["bytes"] for each in table if "counter" in each}
+    return {int(name.removeprefix("dscp")): bytes_ for name, bytes_ in by_name.items()}
 
 
 def load_marks(hosts: Hosts, plan: ExportPlan, deployment: Deployment) -> None:
     text = export_plans.run("nft", plan, deployment).files["mark.nft"]
     for _ in range(2):
-        assert hosts.run("nft", "-f", "-", given=text).stderr == ""
+        assert hosts.run("nft", "-f", "-", stdin=text).stderr == ""
 
 
 MATCHES = {
@@ -192,7 +192,7 @@ def test_flows_that_are_not_named_keep_their_code_points(
     # Every class but the first begins after 146 kB: 20 kB stay in the first, DSCP 40.
     plan = plan_of(experiment, "nos2", ("scheme.%s.assign.thresholds", '["146kB"]'))
     others = "table inet others {\n chain c {\n type filter hook output priority mangle; policy accept;\n }\n}\n"
-    hosts.run("nft", "-f", "-", given=others)
+    hosts.run("nft", "-f", "-", stdin=others)
     before = hosts.run("nft", "list", "ruleset").stdout
     load_marks(hosts, plan, Deployment(match=MATCHES[name]))
     for port, marked in zip((5000, 5100), MARKED[name], strict=True):
@@ -226,7 +226,7 @@ def test_flows_of_other_cgroups_keep_their_code_points(
     deployment = Deployment(match=read_match([f"cgroup={cgroup}"]))
     text = export_plans.run("nft", plan_of(experiment, "nos2"), deployment).files["mark.nft"]
     mounted = ("unshare", "--mount", "sh", "-c")
-    assert hosts.run(*mounted, f"{MOUNT} && nft -f -", given=text).stderr == ""
+    assert hosts.run(*mounted, f"{MOUNT} && nft -f -", stdin=text).stderr == ""
     joined = f'{MOUNT} && echo $$ > /sys/fs/cgroup/{cgroup}/cgroup.procs && exec "$@"'
     arrived = transfer(hosts, 5000, 10, 20_000, within=(*mounted, joined, "sh"))
     assert (arrived[40] >= 20_000, arrived[10]) == (True, 0)
@@ -240,7 +240,7 @@ def test_marks_of_other_tables_that_run_before_are_seen(
 ) -> None:
     load_marks(hosts, plan_of(experiment, "aequitas"), Deployment(match=read_match(["port=5000"])))
     chain = "type filter hook output priority mangle; policy accept;\ntcp dport 5000 ip dscp set 40"
-    hosts.run("nft", "-f", "-", given=f"table inet others {{\nchain c {{\n{chain}\n}}\n}}\n")
+    hosts.run("nft", "-f", "-", stdin=f"table inet others {{\nchain c {{\n{chain}\n}}\n}}\n")
     # 40 is a class of the scheme, which an earlier chain sets after ours was loaded; 10 is none, and is cleared.
     assert transfer(hosts, 5000, 10, 20_000)[40] >= 20_000
     hosts.run("nft", "delete", "table", "inet", "others")

@@ -99,16 +99,18 @@ def test_every_port_of_every_switch_has_a_configuration(kind: str, target: str, 
     scheme = "newreno" if target == "junos" else "dctcp"
     plan = export_plans.make(experiment(tmp_path, kind), scheme)
     assert (plan.network.hosts, plan.network.switches, plan.network.ports) == (hosts, switches, ports)
-    found = export_plans.run(target, plan)
+    result = export_plans.run(target, plan)
     texts = {
-        Path(name).parent.name or next(iter(roles)): text for name, text in found.files.items() if "host.sh" not in name
+        Path(name).parent.name or next(iter(roles)): text
+        for name, text in result.files.items()
+        if "host.sh" not in name
     }
     named = {role: PORTS[target](text) for role, text in texts.items()}
     assert all(Counter(names).most_common(1)[0][1] == 1 for names in named.values())
     assert {role: [plan_count(plan, role), len(names)] for role, names in named.items()} == roles
     assert sum(count * each for count, each in roles.values()) == ports
     counted = f"covers {switches} switch{'es' if switches > 1 else ''} with {ports} ports in all"
-    assert any(line.startswith(counted) for line in found.findings.notes), found.findings.notes
+    assert any(line.startswith(counted) for line in result.findings.notes), result.findings.notes
 
 
 def plan_count(plan: ExportPlan, role: str) -> int:

@@ -66,11 +66,11 @@ STATED: dict[str, tuple[Deployment, ...]] = {
 def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Content]]:
     """The values that the targets give to each template for `PLANS`, each time with a free text among those found."""
     experiment = export_plans.write_experiment(tmp_path_factory.mktemp("plans"))
-    found: dict[str, list[Content]] = {}
+    by_name: dict[str, list[Content]] = {}
     with pytest.MonkeyPatch.context() as patch:
 
         def kept(template: str, content: Content) -> str:
-            found.setdefault(template, []).append(content | {"findings": [HARMLESS]})
+            by_name.setdefault(template, []).append(content | {"findings": [HARMLESS]})
             return files.render(template, content)
 
         for module in (dcb, eos, hosts, junos, nft, nxos, sysctl, tc):
@@ -84,7 +84,7 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Content
                         export_plans.run(target, plan, deployment)
                     except InputError:
                         continue
-    return found
+    return by_name
 
 
 class Tampering:
@@ -121,12 +121,12 @@ def commands(text: str, language: Format) -> list[str]:
 
 def tokens(text: str) -> list[tuple[str, str]]:
     """The structure of a Markdown text, without its texts."""
-    found: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     for token in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text):
-        found.append((token.type, token.tag))
+        results.append((token.type, token.tag))
         inline = [each for each in token.children or [] if each.type not in ("text", "text_special")]
-        found += [(each.type, each.tag) for each in inline]
-    return found
+        results += [(each.type, each.tag) for each in inline]
+    return results
 
 
 def structure(text: str, language: Format) -> object:

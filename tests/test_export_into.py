@@ -39,11 +39,11 @@ ROUNDS = 300
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> list[ExportPlan]:
     experiment = export_plans.write_experiment(tmp_path_factory.mktemp("plans"))
-    found = []
+    results = []
     for scheme, sets, points in CASES:
         plan = export_plans.make(experiment, scheme, sets)
-        found.append(code_points.with_points(plan, points or code_points.beside_others(plan)))
-    return found
+        results.append(code_points.with_points(plan, points or code_points.beside_others(plan)))
+    return results
 
 
 def served(config: Config, port: str, dscp: int) -> str:
@@ -126,23 +126,23 @@ def _assert_served(before: Config, after: Config, plan: ExportPlan) -> None:
     """The scheme's queues are its alone, in order, marked at their thresholds, and below routing protocols."""
     own = [queue.dscp for queue in plan.scheme_queues]
     for port, row in before["PORT"].items():
-        found = [treatment(after, port, dscp) for dscp in own]
-        numbers = [int(each["queue"]) for each in found]
+        results = [treatment(after, port, dscp) for dscp in own]
+        numbers = [int(each["queue"]) for each in results]
         assert numbers == sorted(set(numbers), reverse=True)
         others = {treatment(after, port, dscp)["queue"] for dscp in range(64) if dscp not in own}
         assert not others & {str(number) for number in numbers}
         assert 7 not in numbers
         rest = treatment(before, port, 0)
-        assert {each["group"] for each in found} == {rest["group"]}
+        assert {each["group"] for each in results} == {rest["group"]}
         if rest["buffer"]:
-            assert [each["buffer"] for each in found] == [rest["buffer"]] * len(found)
+            assert [each["buffer"] for each in results] == [rest["buffer"]] * len(results)
         assert plan.marking is not None
         threshold = str(plan.marking.threshold(int(row["speed"]) * 10**6).limit.stored(plan.frame))
-        assert {each["marks"]["green_min_threshold"] for each in found} == {threshold}
-        kinds = [each["scheduler"]["type"] for each in found]
+        assert {each["marks"]["green_min_threshold"] for each in results} == {threshold}
+        kinds = [each["scheduler"]["type"] for each in results]
         if plan.scheduler == "weighted":
             weights = [None if queue.weight is None else str(queue.weight) for queue in plan.scheme_queues]
-            assert [each["scheduler"].get("weight") for each in found] == weights
+            assert [each["scheduler"].get("weight") for each in results] == weights
             assert kinds == ["DWRR" if weight else "STRICT" for weight in weights]
             if plan.strict_queues:
                 assert int(treatment(after, port, 48)["queue"]) > numbers[0]
@@ -150,7 +150,7 @@ def _assert_served(before: Config, after: Config, plan: ExportPlan) -> None:
         # All but the last are strict, below routing protocols; the last shares with DSCP 0.
         assert kinds[:-1] == ["STRICT"] * (len(kinds) - 1)
         expected = rest["scheduler"] or {"type": "DWRR", "weight": "1"}
-        assert found[-1]["scheduler"] == expected
+        assert results[-1]["scheduler"] == expected
         if len(own) > 1:
             assert served(after, port, 48) == "STRICT"
             assert int(treatment(after, port, 48)["queue"]) > numbers[0]
@@ -338,11 +338,11 @@ def test_a_wrong_option_beside_into_is_one_message(
 
 
 def test_a_switch_without_qos_gets_maps_and_queues(plans: list[ExportPlan], tmp_path: Path) -> None:
-    found = exported(bare(), plans[0], tmp_path)
-    after = applied(bare(), found.files["patch.json"])
+    result = exported(bare(), plans[0], tmp_path)
+    after = applied(bare(), result.files["patch.json"])
     own = [queue.dscp for queue in plans[0].scheme_queues]
     for port in bare()["PORT"]:
         assert served(after, port, own[0]) == "STRICT"
         assert treatment(after, port, own[0])["queue"] != treatment(after, port, 0)["queue"]
-    assert found.findings.coverage.ports == 3
-    assert canonical(applied(after, found.files["rollback.json"])) == canonical(bare())
+    assert result.findings.coverage.ports == 3
+    assert canonical(applied(after, result.files["rollback.json"])) == canonical(bare())

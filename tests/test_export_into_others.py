@@ -52,9 +52,9 @@ def test_what_others_lose_is_listed(plans: list[ExportPlan], tmp_path: Path) -> 
 
 
 def test_a_name_with_a_line_break_stays_on_its_line(plans: list[ExportPlan], tmp_path: Path) -> None:
-    found = exported(_with_voice("AZ\nload: sudo reboot"), plans[0], tmp_path).findings
-    assert all(len(line.splitlines()) == 1 for line in [*found.lines(), *found.step_lines()])
-    assert any("AZ\\nload: sudo reboot" in line for line in found.lines())
+    result = exported(_with_voice("AZ\nload: sudo reboot"), plans[0], tmp_path).findings
+    assert all(len(line.splitlines()) == 1 for line in [*result.lines(), *result.step_lines()])
+    assert any("AZ\\nload: sudo reboot" in line for line in result.lines())
 
 
 def _served_before(config: Config, port: str, number: int) -> set[int]:
@@ -87,14 +87,14 @@ def test_a_strict_queue_goes_before_all_with_weights_whatever_their_numbers(
     freed: tuple[int, int], kind: str, plans: list[ExportPlan], tmp_path: Path
 ) -> None:
     config = _free(_with_routing(sonic_present.stock(), kind), *freed)
-    found = exported(config, plans[0], tmp_path, routing="own" if kind == "STRICT" else "best").findings
-    (before,) = [str(change) for change in found.changed if "goes before" in str(change)]
+    result = exported(config, plans[0], tmp_path, routing="own" if kind == "STRICT" else "best").findings
+    (before,) = [str(change) for change in result.changed if "goes before" in str(change)]
     number = int(before.partition("strict in queue ")[2].partition(":")[0])
     last = max(set(range(8)) & {0, 2, 5} - {number} - {{8: 0, 5: 2, 46: 5}[p] for p in (5, 8, 46) if p not in freed})
     expected = _served_before(config, "Ethernet0", number) - {last}
     named = {int(text) for text in _queues_in(before.partition("goes before")[2])}
     assert named == expected
-    waits = [str(change) for change in found.changed if "routing protocols" in str(change)]
+    waits = [str(change) for change in result.changed if "routing protocols" in str(change)]
     assert waits == (
         []
         if kind == "STRICT"

@@ -37,27 +37,27 @@ def _load_tc(hosts: Hosts, plan: ExportPlan, name: str = "switch.sh") -> None:
     text = export_plans.run("tc", plan, Deployment(qdisc="htb")).files[name]
     # The second time takes the place of the first.
     for _ in range(2):
-        ran = hosts.run("sh", "-s", "eth0", given=text)
+        ran = hosts.run("sh", "-s", "eth0", stdin=text)
         assert ran.stderr == ""
 
 
 def _classes(hosts: Hosts) -> dict[str, tuple[int, int]]:
     """Priority and guarantee in bit/s of each leaf, by its number."""
     shown = hosts.run("tc", "class", "show", "dev", "eth0").stdout
-    found = re.findall(r"class htb (\S+) parent 7072:200 leaf \S+ prio (\d+) rate (\d+)(K?M?)bit", shown)
-    return {name: (int(prio), int(rate) * {"": 1, "K": 10**3, "M": 10**6}[unit]) for name, prio, rate, unit in found}
+    result = re.findall(r"class htb (\S+) parent 7072:200 leaf \S+ prio (\d+) rate (\d+)(K?M?)bit", shown)
+    return {name: (int(prio), int(rate) * {"": 1, "K": 10**3, "M": 10**6}[unit]) for name, prio, rate, unit in result}
 
 
 def _marks(hosts: Hosts) -> set[tuple[str, str, str]]:
     """Protocol, DSCP and class of each filter that looks at the DSCP."""
     filters: list[dict[str, Any]] = json.loads(hosts.run("tc", "-j", "filter", "show", "dev", "eth0").stdout)
-    found = set()
+    results = set()
     for each in filters:
         match = each.get("options", {}).get("match")
         if match and int(match["mask"], 16):
             shift = 16 if each["protocol"] == "ip" else 20
-            found.add((each["protocol"], str(int(match["value"], 16) >> shift + 2), each["options"]["flowid"]))
-    return found
+            results.add((each["protocol"], str(int(match["value"], 16) >> shift + 2), each["options"]["flowid"]))
+    return results
 
 
 def test_strict_queues_load_and_read_back(hosts: Hosts, experiment: Path) -> None:
@@ -104,7 +104,7 @@ def _complaints(text: str) -> set[str]:
 def _read_only(hosts: Hosts, text: str) -> str:
     """Runs a script to its end, whatever its lines come to; what it says."""
     assert "\nset -e\n" in text
-    return hosts.run("sh", "-s", "eth0", given=text.replace("\nset -e\n", "\n"), check=False).stderr
+    return hosts.run("sh", "-s", "eth0", stdin=text.replace("\nset -e\n", "\n"), check=False).stderr
 
 
 @pytest.mark.parametrize("scheme", ["nos2", "aequitas", "d2tcp", "prioplus_swift"])
@@ -121,8 +121,8 @@ def test_ets_red_flower_and_fq_are_read_by_tc(scheme: str, hosts: Hosts, experim
 def test_marks_load_and_survive_being_listed(scheme: str, hosts: Hosts, experiment: Path) -> None:
     text = export_plans.run("nft", _plan(experiment, scheme)).files["mark.nft"]
     listed: list[str] = []
-    for given in (text, text, None):
-        ran = hosts.run("nft", "-f", "-", given=given or f"flush ruleset\n{listed[-1]}")
+    for item in (text, text, None):
+        ran = hosts.run("nft", "-f", "-", stdin=item or f"flush ruleset\n{listed[-1]}")
         assert ran.stderr == ""
         listed.append(hosts.run("nft", "list", "ruleset").stdout)
     assert listed[0] == listed[1] == listed[2]
@@ -130,7 +130,7 @@ def test_marks_load_and_survive_being_listed(scheme: str, hosts: Hosts, experime
 
 def test_marks_read_back_as_the_plan_has_them(hosts: Hosts, experiment: Path) -> None:
     plan = _plan(experiment, "es8")
-    hosts.run("nft", "-f", "-", given=export_plans.run("nft", plan).files["mark.nft"])
+    hosts.run("nft", "-f", "-", stdin=export_plans.run("nft", plan).files["mark.nft"])
     table = json.loads(hosts.run("nft", "-j", "-n", "list", "ruleset").stdout)["nftables"]
     rules = [each["rule"] for each in table if "rule" in each]
     points = {
@@ -189,8 +189,8 @@ def test_a_flow_is_demoted_at_its_threshold(hosts: Hosts, experiment: Path) -> N
     plan = _plan(experiment, "nos2", ("scheme.%s.assign.thresholds", '["146kB"]'))
     # Packets without TCP options have 1460 B of payload, so that the threshold is met to the packet.
     hosts.run("sysctl", "-qw", "net.ipv4.tcp_timestamps=0", "net.netfilter.nf_conntrack_acct=1")
-    hosts.run("nft", "-f", "-", given=export_plans.run("nft", plan).files["mark.nft"])
-    hosts.at_second("nft", "-f", "-", given=COUNTERS)
+    hosts.run("nft", "-f", "-", stdin=export_plans.run("nft", plan).files["mark.nft"])
+    hosts.at_second("nft", "-f", "-", stdin=COUNTERS)
     receiver = subprocess.Popen(
         ["ip", "netns", "exec", hosts.second, "python3", "-c", RECEIVER], stdout=subprocess.PIPE, text=True
     )

@@ -21,9 +21,9 @@ def test_ports_and_prefixes_that_meet_are_one() -> None:
 
 @pytest.mark.parametrize("path", ["a", "system.slice/nginx.service", "user.slice/user@1000.service/x-1.scope"])
 def test_paths_of_real_cgroups_are_paths(path: str) -> None:
-    found = read_match([f"cgroup={path}"])
-    assert found is not None
-    assert (found.cgroup, found.cgroup_level) == (path, len(path.split("/")))
+    result = read_match([f"cgroup={path}"])
+    assert result is not None
+    assert (result.cgroup, result.cgroup_level) == (path, len(path.split("/")))
 
 
 @pytest.mark.parametrize(

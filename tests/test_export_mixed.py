@@ -44,9 +44,9 @@ def test_sonic_has_both_kinds_and_they_come_back(experiment: Path, tmp_path: Pat
     path = tmp_path / "config_db.json"
     config["PORT"] = {port: {"speed": "10000"} for port in config["PORT_QOS_MAP"]}
     path.write_text(json.dumps(config), encoding="utf-8")
-    found = configured.read(path, tuple(queue.dscp for queue in plan.scheme_queues))
-    assert found.port == {"kind": "wfq", "queues": 3, "strict": 1, "weights": [4, 1]}
-    assert found.places == (0, 1, 2)
+    result = configured.read(path, tuple(queue.dscp for queue in plan.scheme_queues))
+    assert result.port == {"kind": "wfq", "queues": 3, "strict": 1, "weights": [4, 1]}
+    assert result.places == (0, 1, 2)
 
 
 def test_tc_has_strict_bands_and_quanta(experiment: Path) -> None:

@@ -67,7 +67,7 @@ PAYING = ("paid_weight",)
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The experiment of each rule."""
     folder = tmp_path_factory.mktemp("rules")
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for name, rules, key in (
         ("asking", ASKING, "class = 1\n"),
         ("paying", PAYING, "w = 2\n"),
@@ -81,8 +81,8 @@ def experiments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         groups = GROUPS.replace("class = 1\n", key)
         path = folder / f"{name}.toml"
         path.write_text(EXPERIMENT % (", ".join(f'"{rule}"' for rule in rules), groups, schemes), encoding="utf-8")
-        found |= dict.fromkeys(rules, path)
-    return found
+        by_name |= dict.fromkeys(rules, path)
+    return by_name
 
 
 def test_the_table_has_every_rule() -> None:

@@ -142,8 +142,8 @@ def test_a_scheme_that_marks_by_queue_is_exported(scheme: str, target: str, tmp_
 def test_eight_queues_go_where_routing_protocols_share_the_best(scheme: str, target: str, tmp_path: Path) -> None:
     sets = () if scheme == "homa" else (export_plans.PER_QUEUE,)
     plan = export_plans.make(export_plans.write_experiment(tmp_path), scheme, sets, routing="best")
-    found = export_plans.run(target, plan).findings
-    assert any("share the best queue" in str(change) for change in found.changed)
+    result = export_plans.run(target, plan).findings
+    assert any("share the best queue" in str(change) for change in result.changed)
 
 
 def test_lossless_classes_go_to_sonic_with_the_headroom_of_a_platform(tmp_path: Path) -> None:

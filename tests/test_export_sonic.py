@@ -78,9 +78,9 @@ def test_a_dynamic_buffer_is_pools_and_a_power_of_two(experiment: Path) -> None:
 
 def test_an_alpha_that_is_no_power_of_two_is_rounded_aloud(experiment: Path) -> None:
     plan = export_plans.make(experiment, "swift", (("scheme.%s.port.buffer.alpha", "0.3"),))
-    found = export_plans.run("sonic", plan).findings
+    result = export_plans.run("sonic", plan).findings
     # 0.3 lies between 1/4 and 1/2; 1/4 is 0.25 / 0.3 - 1 = -16.7 % off, 1/2 would be +66.7 %.
-    assert [str(change) for change in found.changed] == [
+    assert [str(change) for change in result.changed] == [
         "alpha 3/10 is 1/4: switches have powers of two: off by -16.7 %"
     ]
 

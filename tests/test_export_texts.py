@@ -72,8 +72,8 @@ def test_tc_shares_a_port_by_exact_quanta_and_marks_by_the_port(experiment: Path
 
 def test_tc_by_htb_says_what_it_lacks(experiment: Path) -> None:
     plan = export_plans.make(experiment, "nos2")
-    found = export_plans.run("tc", plan, Deployment(qdisc="htb")).findings
-    assert "ECN: htb marks nothing (--qdisc ets does)" in found.not_expressed
+    result = export_plans.run("tc", plan, Deployment(qdisc="htb")).findings
+    assert "ECN: htb marks nothing (--qdisc ets does)" in result.not_expressed
     with pytest.raises(_core.InputError, match="8 queues and one for routing protocols need 9, a port has 8"):
         export_plans.run("tc", export_plans.make(experiment, "pias"), Deployment(qdisc="htb"))
 
@@ -189,9 +189,9 @@ def test_what_counts_bytes_is_put_back_as_it_was(experiment: Path) -> None:
     assert steps["load"][:2] == [f"test -e before.conf || sysctl {key} > before.conf", f"sysctl -w {key}=1"]
     assert steps["roll back"] == ["nft delete table inet priolane", "sysctl -p before.conf"]
     # Marks of applications count nothing.
-    asked = export_plans.run("nft", export_plans.make(experiment, "aequitas"))
-    assert not any(key in line for lines in asked.findings.steps.values() for line in lines)
-    assert any("voice, storage and management" in note for note in asked.findings.notes)
+    result = export_plans.run("nft", export_plans.make(experiment, "aequitas"))
+    assert not any(key in line for lines in result.findings.steps.values() for line in lines)
+    assert any("voice, storage and management" in note for note in result.findings.notes)
 
 
 # Stands in for tc: the device has several transmit queues, and the kernel's own queueing discipline for them.

@@ -43,7 +43,7 @@ def test_each_kind_of_panel_is_a_file_that_stands_alone(panels: list[Panel]) -> 
 def test_the_legend_names_what_no_label_beside_a_line_names(panels: list[Panel]) -> None:
     for panel in panels:
         root = ET.fromstring(svg_document(panel, SeriesStyles([panel])))  # noqa: S314 - made just now
-        shown = " ".join("".join(one.itertext()) for one in root.iter(f"{SVG}text"))
+        shown = " ".join("".join(element.itertext()) for element in root.iter(f"{SVG}text"))
         for series in panel.series:
             assert series.label[:6] in shown, panel.kind
 
@@ -52,9 +52,9 @@ def test_the_legend_names_what_no_label_beside_a_line_names(panels: list[Panel])
 def test_hostile_texts_stay_text(panels: list[Panel], nth: int) -> None:
     hostile = ADVERSARIAL[nth]
     for panel in panels:
-        series = tuple(replace(one, label=hostile) for one in panel.series)
+        series = tuple(replace(curve, label=hostile) for curve in panel.series)
         changed = replace(panel, title=hostile, y_label=hostile, series=series)
         root = ET.fromstring(svg_document(changed, SeriesStyles([changed])))  # noqa: S314 - made just now
-        assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
+        assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
             *("svg", "style", "rect", "text", "g", "path", "title", "clipPath", "circle", "line"),
         }

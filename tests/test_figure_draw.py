@@ -74,14 +74,14 @@ def test_a_panel_is_drawn_twice_without_style_or_reference_to_other_files(kind: 
     assert [part.get("class") for part in both] == ["w", "n"]
     widths = [float(part[0].get("viewBox", "").split()[2]) for part in both]
     assert widths == [520, 344]
-    ids = [part.get("id") for one in both for part in one.iter() if part.get("id")]
+    ids = [part.get("id") for drawing in both for part in drawing.iter() if part.get("id")]
     assert len(ids) == len(set(ids))
-    for part in itertools.chain(*(one.iter() for one in both)):
+    for part in itertools.chain(*(drawing.iter() for drawing in both)):
         assert part.tag not in ("style", "script", "image", "use", "a", "foreignObject")
         assert not {name for name in part.attrib if name == "style" or name.endswith("href") or name.startswith("on")}
-    for one in both:
-        assert one[0].get("role") == "img"
-        assert "nos2" in one[0].get("aria-label", "")
+    for drawing in both:
+        assert drawing[0].get("role") == "img"
+        assert "nos2" in drawing[0].get("aria-label", "")
 
 
 def test_every_class_of_a_drawing_is_one_of_the_style_sheet_or_of_the_script() -> None:
@@ -89,8 +89,8 @@ def test_every_class_of_a_drawing_is_one_of_the_style_sheet_or_of_the_script() -
         name
         for kind in KINDS
         for part in drawn(sample(kind))
-        for one in part.iter()
-        for name in one.get("class", "").split()
+        for element in part.iter()
+        for name in element.get("class", "").split()
     }
     styled = set(re.findall(r"\.([a-z]\w*)", stylesheet()))
     assert used - styled <= {"fig", "series", "m", "reset"}
@@ -157,8 +157,8 @@ def test_bars_stand_on_zero_in_groups_and_a_published_bar_around_its_own() -> No
     svg = wide(panel("bar", first, second, published=(curve,)))
     bottom = float(svg.get("data-plot", "").split()[3])
     columns = [re.findall(r"-?[\d.]+", part.get("d", "")) for part in by_class(svg, "column")]
-    assert all(float(one[1]) == pytest.approx(bottom, abs=0.1) for one in columns)
-    heights = [bottom - float(one[2]) for one in columns]
+    assert all(float(column[1]) == pytest.approx(bottom, abs=0.1) for column in columns)
+    heights = [bottom - float(column[2]) for column in columns]
     assert [height / heights[0] for height in heights] == pytest.approx([1, 0.5, 0.75, 0.25], abs=0.01)
     (outline,) = by_class(svg, "outline")
     printed = re.findall(r"-?[\d.]+", outline.get("d", ""))
@@ -313,6 +313,6 @@ def test_values_of_any_size_are_drawn_with_finite_numbers(kind: str) -> None:
         marks = [Mark(x, estimate(x, -x, x), peak=x, across=estimate(x, 0.0, x)) for x in values]
         of = panel(kind, series("a", marks), series("b", marks[:1]), log_x=log, log_y=log, reference=1e308)
         for part in drawn(of):
-            for one in part.iter():
+            for node in part.iter():
                 for name in ("d", "x", "y", "width", "transform", "data-x", "viewBox"):
-                    assert not re.search(r"nan|inf|e[+-]?\d", one.get(name, "")), (name, one.get(name))
+                    assert not re.search(r"nan|inf|e[+-]?\d", node.get(name, "")), (name, node.get(name))

@@ -24,14 +24,14 @@ def test_labels_are_as_near_to_their_places_as_gaps_allow() -> None:
     draw = random.Random(3)  # noqa: S311 - no secret
     for _ in range(60):
         places = [float(draw.randrange(0, 25)) for _ in range(draw.randrange(1, 5))]
-        found = spread(places, 0, 24, gap=5)
-        moved = sum((a - b) ** 2 for a, b in zip(found, places, strict=True))
+        result = spread(places, 0, 24, gap=5)
+        moved = sum((a - b) ** 2 for a, b in zip(result, places, strict=True))
         # Places between pixels are at most as far as the best whole ones.
         assert moved <= best_by_search(places, (0, 24), 5) + 1e-9
-        assert all(0 <= at <= 24 for at in found)
-        ordered = sorted(found)
+        assert all(0 <= at <= 24 for at in result)
+        ordered = sorted(result)
         assert all(after - before >= 5 - 1e-9 for before, after in itertools.pairwise(ordered))
-        by_place = [found[nth] for nth in sorted(range(len(places)), key=places.__getitem__)]
+        by_place = [result[nth] for nth in sorted(range(len(places)), key=places.__getitem__)]
         assert by_place == sorted(by_place)
 
 

@@ -35,8 +35,8 @@ def luminance(rgb: Rgb) -> float:
     return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
 
 
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(linear(one)), luminance(linear(other))))
+def contrast(left: str, other: str) -> float:
+    dark, light = sorted((luminance(linear(left)), luminance(linear(other))))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -53,8 +53,8 @@ def seen(colour: str, matrix: tuple[Rgb, Rgb, Rgb]) -> tuple[float, float, float
 
 def paper(scheme: str) -> str:
     """The colour of paper in the style sheet of pages."""
-    found: list[str] = re.findall(r"--paper: (#[0-9a-f]{6})", own("page.css")[0])
-    return found[0] if scheme == "light" else found[1]
+    result: list[str] = re.findall(r"--paper: (#[0-9a-f]{6})", own("page.css")[0])
+    return result[0] if scheme == "light" else result[1]
 
 
 @pytest.mark.parametrize(("hues", "scheme"), [(LIGHT, "light"), (DARK, "dark")])
@@ -88,9 +88,9 @@ def test_every_hue_has_a_marker_of_its_own_and_a_variable_in_both_modes_and_in_p
 
 
 def many(names: list[str]) -> Panel:
-    one = REPORT.panels[0].series[0]
+    curve = REPORT.panels[0].series[0]
     return replace(
-        REPORT.panels[0], series=tuple(replace(one, scheme=name, label=name, styled_as=None) for name in names)
+        REPORT.panels[0], series=tuple(replace(curve, scheme=name, label=name, styled_as=None) for name in names)
     )
 
 
@@ -126,8 +126,10 @@ def test_names_that_are_never_in_one_panel_share_looks_before_any_is_grey() -> N
 
 def test_the_legend_names_what_means_the_same_in_all_panels() -> None:
     panel = many(["nos2", "pias"])
-    ranked = tuple(replace(one, styled_as=f"rank{nth}", label=f"load {nth}") for nth, one in enumerate(panel.series))
-    other = tuple(replace(one, label=f"{one.label} ms") for one in ranked)
+    ranked = tuple(
+        replace(curve, styled_as=f"rank{nth}", label=f"load {nth}") for nth, curve in enumerate(panel.series)
+    )
+    other = tuple(replace(curve, label=f"{curve.label} ms") for curve in ranked)
     assert [entry.text for entry in SeriesStyles([panel]).legend] == ["nos2", "pias"]
     assert [entry.text for entry in SeriesStyles([replace(panel, series=ranked)]).legend] == ["load 0", "load 1"]
     assert SeriesStyles([replace(panel, series=ranked), replace(panel, series=other)]).legend == []

@@ -152,16 +152,16 @@ def test_reductions_are_a_function_of_the_share_alone(scheme: str) -> None:
 @pytest.mark.parametrize("table", ["table3", "table4"])
 def test_claims_ask_for_the_printed_rates_of_all_flows(table: str) -> None:
     file = tomllib.loads((FIGURES / table / "figure.toml").read_text(encoding="utf-8"))
-    asked = {}
+    by_name = {}
     for claim in file["claim"]:
         cell = re.fullmatch(r"deadline_miss_share\.([HM])\.(\w+)", claim.get("ratio", {}).get("of", ""))
         if cell:
-            asked[claim["at"]["case"], cell[1], cell[2]] = claim["ratio"]["paper"]
+            by_name[claim["at"]["case"], cell[1], cell[2]] = claim["ratio"]["paper"]
             assert f"({round(claim['ratio']['paper'] * FLOWS)} of 5000 flows" in claim["says"]
             assert ("fitted" in claim) == (cell[2] == "asked"), claim["says"]
     # Case 2 of both tables is one run, which the claims of Table IV ask for.
     cells = [cell for cell in _cells() if cell.table == table and (table == "table4" or not cell.case.endswith("-2"))]
-    assert asked == {(cell.case, cell.level, cell.scheme): cell.rate for cell in cells}
+    assert by_name == {(cell.case, cell.level, cell.scheme): cell.rate for cell in cells}
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from priolane.study.recorded_claims import claims_of
 AN_ORDER = claim({"kind": "order"}, value("gain.small.pias / gain.small.dctcp", ratio(2.9, 1.9, 4.4)))
 
 
-def only_row(one: Claim) -> ForestRow:
-    (row,) = forest_rows([one])
+def only_row(claim: Claim) -> ForestRow:
+    (row,) = forest_rows([claim])
     return row
 
 
@@ -73,19 +73,19 @@ def test_of_many_values_the_one_that_is_furthest_off_has_a_row() -> None:
 def test_values_and_bands_agree_with_the_verdicts_of_all_records() -> None:
     counted = 0
     for record in records([item.key for item in catalogue.figures()]):
-        for one in (one for grid in record.grids for one in claims_of(grid)):
-            asked = allowed_band(one)
-            compares = one.test["kind"] in ("order", "equal", "trend")
-            for item in one.contrasts if asked is not None else ():
+        for single in (single for grid in record.grids for single in claims_of(grid)):
+            request = allowed_band(single)
+            compares = single.test["kind"] in ("order", "equal", "trend")
+            for item in single.contrasts if request is not None else ():
                 low, high = item.estimate.low, item.estimate.high
                 if low is None or high is None or (compares and not item.is_ratio):
                     continue
-                assert asked is not None
-                ends = (max(low, 0.0) / asked.of, high / asked.of)
+                assert request is not None
+                ends = (max(low, 0.0) / request.of, high / request.of)
                 if item.verdict is Verdict.REPRODUCED:
-                    assert asked.low * (1 - 1e-5) <= ends[0] <= ends[1] <= asked.high * (1 + 1e-5), one.text
+                    assert request.low * (1 - 1e-5) <= ends[0] <= ends[1] <= request.high * (1 + 1e-5), single.text
                 elif item.verdict is Verdict.CONTRADICTED:
-                    assert ends[1] < asked.low * (1 + 1e-5) or ends[0] > asked.high * (1 - 1e-5), one.text
+                    assert ends[1] < request.low * (1 + 1e-5) or ends[0] > request.high * (1 - 1e-5), single.text
                 counted += 1
     assert counted > 1500
 
@@ -106,9 +106,9 @@ def test_what_is_asked_is_the_dotted_line_and_dots_lie_by_their_logarithm() -> N
     svg = drawn(*(a_row(mean, mean / 1.01, mean * 1.01) for mean in (0.5, 1.0, 2.0)))
     left, middle, right = places(svg)
     assert middle - left == pytest.approx(right - middle, abs=0.11)
-    found = re.search(r'd="M([\d.]+) 26V[\d.]+" ?', svg[svg.index('class="ref"') - 40 :])
-    assert found is not None
-    assert float(found[1]) == pytest.approx(middle, abs=0.06)
+    match = re.search(r'd="M([\d.]+) 26V[\d.]+" ?', svg[svg.index('class="ref"') - 40 :])
+    assert match is not None
+    assert float(match[1]) == pytest.approx(middle, abs=0.06)
 
 
 def test_an_interval_goes_on_beyond_a_dot_at_the_end() -> None:

@@ -29,10 +29,10 @@ def test_every_paper_has_a_headline() -> None:
 def _row(record: Record, **changed: Any) -> list[str]:
     """The cells of the first headline of `record`'s figure, whose claim has these values."""
     paper, figure = record.figure.split("/")
-    stated = next(one for one in catalogue.papers() if one.id == paper).headlines
-    place, says = next((n, one["claim"]) for n, one in enumerate(stated) if one["figure"] == figure)
+    stated = next(paper_ for paper_ in catalogue.papers() if paper_.id == paper).headlines
+    place, says = next((n, headline["claim"]) for n, headline in enumerate(stated) if headline["figure"] == figure)
     claims = [{**claim, **changed} if claim["says"] == says else claim for claim in record.claims]
-    others = [one for one in ledger.shipped() if one.figure != record.figure]
+    others = [other_record for other_record in ledger.shipped() if other_record.figure != record.figure]
     edited = dataclasses.replace(record, grids=({**record.grids[0], "claims": claims},))
     rows = [row for row in headlines.table([edited, *others]).splitlines() if row.startswith(f"| {_name(paper)} |")]
     return rows[place].strip("| ").split(" | ")
@@ -56,7 +56,7 @@ def _name(paper: str) -> str:
     ],
 )
 def test_a_headline_says_whether_it_holds_and_why(changed: Mapping[str, Any], holds: str, why: str) -> None:
-    record = next(one for one in ledger.shipped() if one.figure == "nos2/fig6")
+    record = next(record_ for record_ in ledger.shipped() if record_.figure == "nos2/fig6")
     cells = _row(record, **{"cause": None, **changed})
     assert (cells[2], cells[6]) == (holds, why)
     # NOS2, ES-8 and PIAS are compared with each other.
@@ -64,9 +64,9 @@ def test_a_headline_says_whether_it_holds_and_why(changed: Mapping[str, Any], ho
 
 
 def test_a_headline_without_a_recorded_claim_is_refused() -> None:
-    found = [record for record in ledger.shipped() if record.figure != "nos2/fig6"]
+    results = [record for record in ledger.shipped() if record.figure != "nos2/fig6"]
     with pytest.raises(SystemExit, match="0 recorded claims of nos2/fig6 say"):
-        headlines.table(found)
+        headlines.table(results)
 
 
 def test_headlines_of_older_results_are_marked_and_counted() -> None:

@@ -35,8 +35,8 @@ def _warnings(folder: Path, host: str, capsys: pytest.CaptureFixture[str]) -> li
 def test_settings_that_the_experiment_does_not_state_are_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = _warnings(tmp_path, "", capsys)
-    assert any("minimum of the retransmission timeout (10ms: dctcp, pias; 1ms: top)" in text for text in found), found
+    result = _warnings(tmp_path, "", capsys)
+    assert any("minimum of the retransmission timeout (10ms: dctcp, pias; 1ms: top)" in text for text in result), result
     assert _warnings(tmp_path, 'host = { min_rto = "5ms", initial_rto = "5ms" }', capsys) == []
     swift = _warnings(tmp_path, 'host = { nic = "pull" }', capsys)
     assert not any("transmit queue" in text for text in swift)
@@ -47,5 +47,5 @@ def test_a_queue_of_tokens_and_a_missing_key_are_no_difference() -> None:
     pull = {"nic": "pull", "transport": {}}
     tokens = {"nic": "tokens", "transport": {"min_rto": "1ms"}}
     assert host_differences({"a": queue, "b": queue, "c": tokens}) == []
-    (found,) = host_differences({"a": queue, "b": pull, "c": tokens})
-    assert found.startswith("schemes differ in the transmit queue of hosts (a queue: a; none: b); `host.nic` states ")
+    (result,) = host_differences({"a": queue, "b": pull, "c": tokens})
+    assert result.startswith("schemes differ in the transmit queue of hosts (a queue: a; none: b); `host.nic` states ")

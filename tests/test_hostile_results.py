@@ -38,7 +38,7 @@ def places(value: Any, place: Place = ()) -> list[Place]:
         inner = list(value.items())
     elif isinstance(value, list):
         inner = list(enumerate(value[:2]))
-    return [found for key, item in inner for found in ((*place, key), *places(item, (*place, key)))]
+    return [result for key, item in inner for result in ((*place, key), *places(item, (*place, key)))]
 
 
 def mutant(value: Any, draw: random.Random) -> Any:

@@ -19,9 +19,9 @@ def kept() -> Counts:
 def test_counts_out_of_the_band_are_found_in_both_directions() -> None:
     before = Counts("1.95.0", {"a": 100.0, "b": 100.0, "c": 100.0, "d": 100.0, "e": 1.0})
     now = Counts("1.95.0", {"a": 104.9, "b": 95.1, "c": 105.1, "d": 94.9, "f": 1.0})
-    found = instructions.outside_band(before, now)
-    assert [line[:1] for line in found] == ["c", "d", "e", "f"]
-    assert "+5.1 %" in found[0]
+    result = instructions.outside_band(before, now)
+    assert [line[:1] for line in result] == ["c", "d", "e", "f"]
+    assert "+5.1 %" in result[0]
 
 
 def test_kept_counts_are_read_as_they_are_written() -> None:

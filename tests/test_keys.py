@@ -30,13 +30,13 @@ KINDS = {
 
 
 def part(title: str) -> Part:
-    (found,) = [part for part in keys.parts() if part.title == title]
-    return found
+    (results,) = [part for part in keys.parts() if part.title == title]
+    return results
 
 
 def key(title: str, name: str) -> Key:
-    (found,) = [key for key in part(title).keys if key.name == name]
-    return found
+    (results,) = [key for key in part(title).keys if key.name == name]
+    return results
 
 
 def test_the_parts_are_those_of_the_catalogue_with_the_same_keys() -> None:
@@ -81,7 +81,7 @@ def test_a_part_has_what_it_requires_and_provides() -> None:
 
 def schema_of(part: Part) -> dict[str, Any]:
     """The JSON Schema of a part that is a table."""
-    titled = [one for one in SCHEMA["properties"][part.row]["oneOf"] if one.get("title") == part.name]
+    titled = [branch for branch in SCHEMA["properties"][part.row]["oneOf"] if branch.get("title") == part.name]
     properties: dict[str, Any] = titled[0]["properties"] if titled else {}
     return properties
 
@@ -92,12 +92,12 @@ def test_every_example_fits_the_schema_of_its_key() -> None:
         if of.row in (EXPERIMENT, "app", "topology"):
             continue
         schema = schema_of(of)
-        for one in of.keys:
-            example = key_examples.find_example(of, one)
-            if example is None or "." in one.name:
+        for key in of.keys:
+            example = key_examples.find_example(of, key)
+            if example is None or "." in key.name:
                 continue
             value = tomllib.loads(f"value = {example.value}")["value"]
-            jsonschema.Draft202012Validator(schema[one.name]).validate(value)
+            jsonschema.Draft202012Validator(schema[key.name]).validate(value)
             checked += 1
     assert checked > 300
 
@@ -198,7 +198,7 @@ def test_each_table_of_an_experiment_has_its_keys(asked: str, title: str, names:
 def test_keys_that_shipped_experiments_state_are_declared() -> None:
     """Every key of a table in a shipped file is one that `priolane keys` lists, or a key of an app or a topology."""
     listed = {part.table: {key.name for key in part.keys} for part in keys.parts() if part.row == EXPERIMENT}
-    chosen = {key.name for part in keys.parts() if part.row in ("app", "topology") for key in part.keys}
+    results = {key.name for part in keys.parts() if part.row in ("app", "topology") for key in part.keys}
     tables = {"sweep", "quick", "full", "reading", "scheme"}
     checked = 0
     for path in sorted([*(ROOT / "experiments").rglob("*.toml"), *(ROOT / "study").rglob("figure.toml")]):
@@ -210,7 +210,7 @@ def test_keys_that_shipped_experiments_state_are_declared() -> None:
             if name not in listed:
                 assert name in listed["top"], f"{path}: {name}"
                 continue
-            assert stated <= listed[name] | (chosen if name in ("group", "topology") else set()), f"{path}: {name}"
+            assert stated <= listed[name] | (results if name in ("group", "topology") else set()), f"{path}: {name}"
             checked += len(stated)
     assert checked > 500
 
@@ -224,6 +224,6 @@ def test_an_unknown_part_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_key_is_found_in_all_parts_that_have_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "load", "--json"]) == 0
-    found = {part["part"]: [key["key"] for key in part["keys"]] for part in json.loads(capsys.readouterr().out)}
-    assert found["app.poisson"] == ["load", "load.of", "load.counts", "load.value"]
-    assert {part.title for part in keys.parts() if any(key.name == "load" for key in part.keys)} == found.keys()
+    by_name = {part["part"]: [key["key"] for key in part["keys"]] for part in json.loads(capsys.readouterr().out)}
+    assert by_name["app.poisson"] == ["load", "load.of", "load.counts", "load.value"]
+    assert {part.title for part in keys.parts() if any(key.name == "load" for key in part.keys)} == by_name.keys()

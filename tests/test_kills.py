@@ -100,14 +100,14 @@ def _session(leader: int) -> Iterator[int]:
 
 def _semaphores(leader: int) -> set[Path]:
     """The named semaphores that processes of a session have mapped."""
-    found = set()
+    results = set()
     for process in _session(leader):
         try:
             maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8")
         except OSError:
             continue
-        found |= {Path(line.split()[5]) for line in maps.splitlines() if "/shm/sem." in line}
-    return found
+        results |= {Path(line.split()[5]) for line in maps.splitlines() if "/shm/sem." in line}
+    return results
 
 
 def _wait_until(holds: Callable[[], bool], what: str) -> None:

@@ -64,9 +64,9 @@ def test_a_finding_gets_the_line_once_and_loses_it(directory: Path) -> None:
 
 
 def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> None:
-    found = ledger.shipped(file=READINGS)
-    page = reading_ledger.tables(found, ledger.shipped())
-    for record in found:
+    records = ledger.shipped(file=READINGS)
+    page = reading_ledger.tables(records, ledger.shipped())
+    for record in records:
         section = page.partition(f'## <a id="{record.figure.replace("/", "-")}"></a>')[2].partition("\n## ")[0]
         lines = [line for line in section.splitlines() if line.startswith("| ")][1:]
         assert len(lines) == len(record.grids[0]["claims"]), record.figure
@@ -77,9 +77,9 @@ def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> No
 
 def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
     items = {item.key: item.experiment for item in catalogue.figures()}
-    found = ledger.shipped(file=READINGS)
-    assert found, "no record by reading"
-    for record in found:
+    records = ledger.shipped(file=READINGS)
+    assert records, "no record by reading"
+    for record in records:
         experiment = items[record.figure]
         assert experiment is not None
         stated = tomllib.loads(experiment.read_text(encoding="utf-8"))

@@ -73,9 +73,9 @@ def namespaces() -> set[str]:
 
 def need_testbeds() -> None:
     """Skips with the reason where this machine has no testbeds with marks by all queues of a port."""
-    for one in json.loads(_core.linux_machine())["capabilities"]:
-        if one["missing"] is not None and "sch_red" not in one["name"]:
-            pytest.skip(f"{one['name']}: {one['missing']}")
+    for capability in json.loads(_core.linux_machine())["capabilities"]:
+        if capability["missing"] is not None and "sch_red" not in capability["name"]:
+            pytest.skip(f"{capability['name']}: {capability['missing']}")
 
 
 def test_a_scheme_whose_ports_no_qdisc_is_is_refused_with_the_reason_by_switches_of_the_kernel(

@@ -61,9 +61,9 @@ def experiment(tmp_path: Path) -> Path:
 
 def need_testbeds() -> None:
     """Skips with the reason where this machine has no testbeds with marks by all queues of a port."""
-    for one in json.loads(_core.linux_machine())["capabilities"]:
-        if one["missing"] is not None and "sch_red" not in one["name"]:
-            pytest.skip(f"{one['name']}: {one['missing']}")
+    for capability in json.loads(_core.linux_machine())["capabilities"]:
+        if capability["missing"] is not None and "sch_red" not in capability["name"]:
+            pytest.skip(f"{capability['name']}: {capability['missing']}")
 
 
 def namespaces() -> set[str]:
@@ -102,9 +102,9 @@ def test_downgraded_flows_are_in_the_tables_and_their_packets_in_the_queue_of_th
     assert list(flows) == list(expected_flows)
     assert flows["class_asked"] == expected_flows["class_asked"] == [0] * 40
     assert flows["class_last"] == flows["class_given"]
-    given = flows["class_given"]
-    downgraded = given.count(2)
-    assert given.count(0) + downgraded == 40
+    stated = flows["class_given"]
+    downgraded = stated.count(2)
+    assert stated.count(0) + downgraded == 40
     assert downgraded > 0
     # The third queue of the port to host 2 has the packets of downgraded flows, and no others.
     sent = dict.fromkeys(range(3), 0)
@@ -112,11 +112,11 @@ def test_downgraded_flows_are_in_the_tables_and_their_packets_in_the_queue_of_th
         if port.endswith("->h2"):
             sent[of_class] += packets
     assert sent[2] >= PACKETS * downgraded
-    assert PACKETS * given.count(0) <= sent[0] < PACKETS * given.count(0) + 150
+    assert PACKETS * stated.count(0) <= sent[0] < PACKETS * stated.count(0) + 150
     # What the policies learned and the applications were told.
     admission, simulated_admission = record["admission"], expected_record["admission"]
     assert admission.keys() == simulated_admission.keys()
     assert admission["keys"]["count"] == 2
     assert admission["notices"][0]["downgraded"] == downgraded
-    moves = {(one["asked"], one["given"]): one["flows"] for one in admission["transitions"]}
+    moves = {(transition["asked"], transition["given"]): transition["flows"] for transition in admission["transitions"]}
     assert moves.get((0, 2)) == downgraded

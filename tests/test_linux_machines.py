@@ -81,13 +81,13 @@ def test_a_run_on_two_machines_has_the_tables_of_the_simulated_one_and_states_it
     how = read["measured"]
     assert isinstance(how, dict)
     assert (how["on"], how["scale"]) == ("machines", 100)
-    assert [(one["name"], one["hosts"]) for one in how["machines"]] == [("left", [0, 1]), ("right", [2, 3])]
+    assert [(machine["name"], machine["hosts"]) for machine in how["machines"]] == [("left", [0, 1]), ("right", [2, 3])]
     # 10 ms, as a busy machine may stop between two readings of clocks.
-    for one, shift in zip(how["machines"], (0, 5_000_000_000), strict=True):
-        for offset in (one["clock_offset_ns"], one["clock_offset_after_ns"]):
-            assert abs(offset - shift) <= one["clock_uncertainty_ns"] + 10_000_000, one
+    for own_machine, shift in zip(how["machines"], (0, 5_000_000_000), strict=True):
+        for offset in (own_machine["clock_offset_ns"], own_machine["clock_offset_after_ns"]):
+            assert abs(offset - shift) <= own_machine["clock_uncertainty_ns"] + 10_000_000, own_machine
     # 1.46 MB at 10 Gbit/s take 1.17 ms at least; 5 s are 50 ms here, which is beyond the limit.
-    uncertainty_ps = sum(one["clock_uncertainty_ns"] for one in how["machines"]) * 1000 / 100
+    uncertainty_ps = sum(machine["clock_uncertainty_ns"] for machine in how["machines"]) * 1000 / 100
     for took in measured["fct_ps"]:
         assert isinstance(took, int)
         assert took < 45_000_000_000
@@ -140,7 +140,7 @@ def test_a_machine_without_priolane_is_named_with_what_its_shell_says(
 
 def marked(mark: str) -> list[int]:
     """The processes that carry this mark in their environment."""
-    found = []
+    results = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
@@ -148,8 +148,8 @@ def marked(mark: str) -> list[int]:
             except OSError:
                 continue
             if f"PRIOLANE_TEST={mark}".encode() in words:
-                found.append(int(entry.name))
-    return found
+                results.append(int(entry.name))
+    return results
 
 
 def wait_until(what: str, holds: Callable[[], bool]) -> None:
@@ -185,9 +185,9 @@ def test_nothing_is_left_of_a_run_whose_controller_is_killed(experiment: Path, t
 
 def need_testbeds() -> None:
     """Skips with the reason where this machine has no testbeds with marks by all queues of a port."""
-    for one in json.loads(_core.linux_machine())["capabilities"]:
-        if one["missing"] is not None and "sch_red" not in one["name"]:
-            pytest.skip(f"{one['name']}: {one['missing']}")
+    for capability in json.loads(_core.linux_machine())["capabilities"]:
+        if capability["missing"] is not None and "sch_red" not in capability["name"]:
+            pytest.skip(f"{capability['name']}: {capability['missing']}")
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_machines_are_measured_with_the_network_between_them(experiment: Path, t
     # Two flows of 1.46 MB meet at the switch, which marks them: the marks reach hosts, the counts of the switch do not.
     assert counters["marks"] > 0
     took = columns(out)["fct_ps"]
-    uncertainty_ps = max(one["clock_uncertainty_ns"] for one in read["measured"]["machines"]) * 2 * 1000 / 100  # type: ignore[index]
+    uncertainty_ps = max(machine["clock_uncertainty_ns"] for machine in read["measured"]["machines"]) * 2 * 1000 / 100  # type: ignore[index]
     # Both share 10 Gbit/s.
     assert max(took[:2]) + uncertainty_ps > 2_300_000_000  # type: ignore[type-var]
 

@@ -27,15 +27,15 @@ KNOWN = {
 
 
 def test_schemes_are_listed_in_words() -> None:
-    found = {one.name: one for one in listed_schemes()}
-    assert set(found) == {path.stem for path in (ROOT / "schemes").glob("*.toml")}
+    by_name = {listed_scheme.name: listed_scheme for listed_scheme in listed_schemes()}
+    assert set(by_name) == {path.stem for path in (ROOT / "schemes").glob("*.toml")}
     for name, (queues, sizes, switches) in KNOWN.items():
-        assert (found[name].queues, found[name].sizes) == (queues, sizes), name
-        assert switches in found[name].switches, name
-    assert found["pias"].paper == "PIAS (NSDI 2015)"
+        assert (by_name[name].queues, by_name[name].sizes) == (queues, sizes), name
+        assert switches in by_name[name].switches, name
+    assert by_name["pias"].paper == "PIAS (NSDI 2015)"
     # A scheme of no paper says what it is.
-    assert found["ps"].paper.startswith("Fair sharing of a host's line")
-    assert all(one.paper and one.paper != "-" for one in found.values())
+    assert by_name["ps"].paper.startswith("Fair sharing of a host's line")
+    assert all(scheme.paper and scheme.paper != "-" for scheme in by_name.values())
 
 
 @pytest.mark.parametrize("columns", [60, 100])
@@ -43,10 +43,10 @@ def test_lines_are_as_wide_as_the_screen_and_lose_no_word(columns: int) -> None:
     lines = scheme_lines(Screen(columns, is_utf8=True))
     assert max(map(len, lines)) <= columns
     text = " ".join(" ".join(lines).split())
-    for one in listed_schemes():
+    for listed_scheme in listed_schemes():
         # Texts that are wrapped within a column are whole, if lines of other columns are taken out.
-        assert " ".join(one.paper.split()[:2]) in text
-        assert f"{one.name} " in f"{text} "
+        assert " ".join(listed_scheme.paper.split()[:2]) in text
+        assert f"{listed_scheme.name} " in f"{text} "
     assert "…" not in text
 
 

@@ -27,8 +27,8 @@ def test_a_fabric_with_a_long_number_is_refused(tmp_path: Path, line: str) -> No
 def test_counts_of_a_recording_fit_into_64_bits(tmp_path: Path) -> None:
     report = tmp_path / "flows.report.json"
     report.write_text(f'{{"format": "sflow", "flows": 5, "tick_ps": {"9" * 4000}, "late_ps": 7}}', encoding="utf-8")
-    found = read_recording(tmp_path / "flows.csv")
-    assert (found.flows, found.tick_s, found.late_s) == (5, 0.0, 7e-12)
+    result = read_recording(tmp_path / "flows.csv")
+    assert (result.flows, result.tick_s, result.late_s) == (5, 0.0, 7e-12)
     for text in ("[" * 100_000, f'{{"flows": {LONG}}}', '{"flows": NaN}'):
         report.write_text(text, encoding="utf-8")
         assert read_recording(tmp_path / "flows.csv").flows == 0

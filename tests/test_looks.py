@@ -227,14 +227,14 @@ def false_verdicts(tenants: Path, experiments: int, planned: int) -> int:
     count = 0
     for nth in range(experiments):
         looks: list[dict[str, object]] = []
-        found = False
+        result = False
         for seeds in (3, 6, 12, 24):
             listed = tuple(range(24 * nth + 1, 24 * nth + seeds + 1))
             options = Options(seeds=listed, looks=planned)
             report = json.loads(_core.verdicts(tenants, options.to_json(), results.directory, json.dumps(looks)))
             looks = report["looks"]
-            found = found or any(claim["verdict"] != "undecided" for claim in report["claims"])
-        count += found
+            result = result or any(claim["verdict"] != "undecided" for claim in report["claims"])
+        count += result
     return count
 
 
@@ -245,6 +245,6 @@ def test_networks_in_which_nothing_is_to_be_found_have_no_verdict(tenants: Path)
 
 @pytest.mark.soak
 def test_of_many_networks_in_which_nothing_is_to_be_found_5_percent_have_a_verdict_at_most(tenants: Path) -> None:
-    found = {planned: false_verdicts(tenants, 100, planned) for planned in (1, 6)}
+    by_name = {planned: false_verdicts(tenants, 100, planned) for planned in (1, 6)}
     # More than 10 of 100 would have a probability of 1 %.
-    assert max(found.values()) <= 10
+    assert max(by_name.values()) <= 10

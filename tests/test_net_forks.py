@@ -95,9 +95,9 @@ def act():
 
 
 def _run(program: str) -> str:
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
-    assert (found.returncode, found.stderr) == (0, ""), found.stderr
-    return found.stdout
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
+    assert (process.returncode, process.stderr) == (0, ""), process.stderr
+    return process.stdout
 
 
 @pytest.mark.parametrize("act", [CALLS, CLOSE, GARBAGE, EXIT], ids=["calls", "close", "garbage", "exit"])

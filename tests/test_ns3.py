@@ -25,7 +25,7 @@ def test_ratio_is_of_rates_pair_by_pair() -> None:
 
 def test_flows_are_told_by_size_class() -> None:
     ours, theirs = side(1, 1.0, (1.0, 5.0, 3.0, 7.0)), side(1, 1.0, (2.0, 5.5, 4.0, 8.0))
-    classes = {found.name: found for found in ns3.Comparison(((ours, theirs),)).classes}
+    classes = {row.name: row for row in ns3.Comparison(((ours, theirs),)).classes}
     small = classes["below 100 kB"]
     assert (small.flows, small.mean_s, small.p99_s) == (2, (2.0, 3.0), (3.0, 4.0))
     assert classes["100 kB to 10 MB"].mean_s == (5.0, 5.5)
@@ -65,11 +65,11 @@ def test_the_peer_declares_the_options_that_it_is_given(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(ns3, "build", lambda _tell: Path("peer"))
     monkeypatch.setattr(ns3, "_output", output)
-    found = ns3.compare(2, 1, lambda _: None)
-    assert found.pairs[0][0].sizes == found.pairs[0][1].sizes
-    given = {word.partition("=")[0].removeprefix("--") for word in commands[0][1:]}
+    comparison = ns3.compare(2, 1, lambda _: None)
+    assert comparison.pairs[0][0].sizes == comparison.pairs[0][1].sizes
+    results = {word.partition("=")[0].removeprefix("--") for word in commands[0][1:]}
     source = (ns3.SOURCES / "leafspine.cc").read_text(encoding="utf-8")
-    assert given == set(re.findall(r'AddValue\("(\w+)"', source))
+    assert results == set(re.findall(r'AddValue\("(\w+)"', source))
 
 
 def test_without_ns3_it_is_skipped_with_the_package_named(
@@ -107,11 +107,11 @@ def test_both_say_the_same_of_the_first_flows(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("priolane/ns3-*/leafspine"))
-    found = json.loads(done.stdout)
-    pair = found["pairs"][0]
+    answer = json.loads(done.stdout)
+    pair = answer["pairs"][0]
     # Five flows that hardly meet: as many packets and times within a percent.
     assert pair["priolane"]["packet_hops"] == pytest.approx(pair["ns3"]["packet_hops"], rel=0.01)
-    for size_class in found["classes"]:
+    for size_class in answer["classes"]:
         ours, theirs = size_class["mean_s"]
         assert ours == pytest.approx(theirs, rel=0.01)
-    assert found["ratio"]["median"] > 1
+    assert answer["ratio"]["median"] > 1

@@ -72,10 +72,10 @@ def test_a_host_number_decides_no_claim_of_a_few_trials() -> None:
 
 
 def test_swapped_hosts_turn_no_verdict_of_a_figure_round() -> None:
-    found = swapped(ROOT / "study" / "papers" / "paccp" / "fig5" / "figure.toml", seeds=6)
-    assert found is not None
-    for other in (found.swapped, found.control):
-        decided, _, turned = changes(found.plain, other)
+    result = swapped(ROOT / "study" / "papers" / "paccp" / "fig5" / "figure.toml", seeds=6)
+    assert result is not None
+    for other in (result.swapped, result.control):
+        decided, _, turned = changes(result.plain, other)
         assert decided > 0
         assert turned == 0
 

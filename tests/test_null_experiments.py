@@ -42,35 +42,35 @@ NO_JITTER = 'host.send_jitter="0ns"'
 
 def test_any_two_values_of_different_factors_meet_in_a_cell() -> None:
     read = factors()
-    found = [cell for cell in cells(read) if cell.scheme in read["schemes"]["fair"]]
+    results = [cell for cell in cells(read) if cell.scheme in read["schemes"]["fair"]]
     fair, senders = read["traffic"]["fair"], read["senders"]
     for traffic in (fair, read["traffic"]["unequal"]):
         axes = [read["schemes"]["fair"], [*read["port"]], senders, read["rate"], traffic]
-        own = [astuple(cell) for cell in found if cell.traffic in traffic]
-        for (i, one), (j, other) in itertools.combinations(enumerate(axes), 2):
-            assert {(cell[i], cell[j]) for cell in own} == {*itertools.product(one, other)}
+        own = [astuple(cell) for cell in results if cell.traffic in traffic]
+        for (i, axis), (j, other) in itertools.combinations(enumerate(axes), 2):
+            assert {(cell[i], cell[j]) for cell in own} == {*itertools.product(axis, other)}
     assert len(cells(read)) <= 200
     assert len({str(cell) for cell in cells(read)}) == len(cells(read))
 
 
 def test_two_endless_flows_share_equally_on_average() -> None:
-    found = run(TWO, factors(), 24, [])
-    _, low, high = found.first_share
+    result = run(TWO, factors(), 24, [])
+    _, low, high = result.first_share
     assert 0.45 < low < high < 0.55
 
 
 def test_without_a_random_time_of_departure_one_of_two_gets_everything() -> None:
     """The results of the test before this one."""
-    found = run(TWO, factors(), 6, [NO_JITTER])
-    shares = found.values[:, 0] / found.values.sum(axis=1)
+    result = run(TWO, factors(), 6, [NO_JITTER])
+    shares = result.values[:, 0] / result.values.sum(axis=1)
     assert all(share < 0.1 or share > 0.9 for share in shares)
 
 
 def test_the_number_of_a_host_does_not_decide_its_completion_time_in_an_incast() -> None:
-    found = run(INCAST, factors(), 20, [])
-    assert abs(found.correlation) < 0.15
-    assert found.p > 0.01
-    assert found.shares.max() / found.shares.min() < 1.2
+    result = run(INCAST, factors(), 20, [])
+    assert abs(result.correlation) < 0.15
+    assert result.p > 0.01
+    assert result.shares.max() / result.shares.min() < 1.2
 
 
 def test_what_follows_the_number_of_a_host_is_found() -> None:
@@ -116,9 +116,9 @@ def test_cells_differ_in_what_they_are_named_by() -> None:
 @pytest.mark.soak
 def test_no_cell_finds_anything() -> None:
     read = factors()
-    found = [run(cell, read, 40, []) for cell in cells(read)]
-    assert not rejected(found), [(str(one.cell), one.p) for one in rejected(found)]
-    correlations = [abs(one.correlation) for one in found if one.cell.senders > 2]
+    results = [run(cell, read, 40, []) for cell in cells(read)]
+    assert not rejected(results), [(str(rejected_cell.cell), rejected_cell.p) for rejected_cell in rejected(results)]
+    correlations = [abs(measured.correlation) for measured in results if measured.cell.senders > 2]
     assert np.mean(correlations) < 0.1
 
 
@@ -132,8 +132,8 @@ def test_two_endless_flows_of_a_window_scheme_share_equally(cell: Cell) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("scheme", factors()["schemes"]["one"])
 def test_which_of_two_equal_flows_goes_first_is_a_fair_coin(scheme: str) -> None:
-    found = run(Cell(scheme, OWN, 2, "10Gbps", "incast"), factors(), 200, [])
-    first = int((found.values[:, 0] < found.values[:, 1]).sum())
-    ties = int((found.values[:, 0] == found.values[:, 1]).sum())
+    result = run(Cell(scheme, OWN, 2, "10Gbps", "incast"), factors(), 200, [])
+    first = int((result.values[:, 0] < result.values[:, 1]).sum())
+    ties = int((result.values[:, 0] == result.values[:, 1]).sum())
     # Of five fair coins, one in twenty designs fails.
     assert stats.binomtest(first, 200 - ties).pvalue > 0.05 / 5

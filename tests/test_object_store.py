@@ -329,8 +329,8 @@ def test_what_another_machine_has_finished_is_not_in_the_way(
 
 @pytest.mark.usefixtures("core")
 def test_many_figures_go_to_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [item for item in catalogue.figures() if item.key in ("nos2/fig1", "nos2/fig6")]
-    monkeypatch.setattr(catalogue, "figures", lambda: iter(found))
+    collected = [item for item in catalogue.figures() if item.key in ("nos2/fig1", "nos2/fig6")]
+    monkeypatch.setattr(catalogue, "figures", lambda: iter(collected))
     assert main(["reproduce", "nos2", "--jobs", "1", "-o", URL]) == 0
     assert {"nos2.html", "nos2-fig1/report.html", "nos2-fig6/grid.json"} <= names()
     assert len([name for name in names() if name.endswith("/run.json")]) == 32

@@ -41,9 +41,9 @@ def port(at_us: int, name: str, queued: float, sent: float) -> list[Row]:
 
 
 def panels(results: Results) -> dict[str, Panel]:
-    found = over_time(load(results.directory))
-    assert found
-    return {panel.title: panel for panel in found.panels}
+    report = over_time(load(results.directory))
+    assert report
+    return {panel.title: panel for panel in report.panels}
 
 
 def values(panel: Panel, nth: int = 0) -> list[tuple[float | str, float | None, float | None]]:
@@ -72,9 +72,9 @@ def test_a_bin_has_mean_and_largest_and_missing_readings_are_zero(results: Resul
     # are 10 Gbps; of four instants one: 2.5 Gbps.
     rows = [*port(10, "s0->h1", 1000, 0), *port(20, "s0->h1", 5000, 12_500), *port(50, "s0->h2", 0, 100)]
     write_series(results, "nos2", 1, rows, 4001 * US)
-    found = panels(results)
-    assert list(found) == ["s0->h1: bytes waiting", "s0->h1: rate of bytes sent"]
-    waiting, sent = found.values()
+    drawn_panels = panels(results)
+    assert list(drawn_panels) == ["s0->h1: bytes waiting", "s0->h1: rate of bytes sent"]
+    waiting, sent = drawn_panels.values()
     assert (waiting.x_label, waiting.y_label, sent.y_label) == ("time (ms)", "waiting (kB)", "rate (Gbps)")
     assert values(waiting)[0] == pytest.approx((0.02, 1.5, 5.0))
     assert values(waiting)[1] == pytest.approx((0.06, 0.0, 0.0))
@@ -85,25 +85,25 @@ def test_a_bin_has_mean_and_largest_and_missing_readings_are_zero(results: Resul
 def test_ports_are_chosen_by_the_stated_rule_over_all_schemes(results: Results) -> None:
     # Over both schemes: s0->h1 queues 4 + 4, s0->h2 queues 7; s0->h3 sends most of the switch's. h9 is a host: it
     # queues more than any, and h8 less than h9.
-    one = [
+    rows_of_one = [
         *port(10, "s0->h1", 4, 1),
         *port(10, "s0->h2", 7, 1),
         *port(10, "h9->s0", 90, 900),
         *port(10, "h8->s0", 80, 1),
     ]
-    write_series(results, "nos2", 1, one, 1000 * US)
+    write_series(results, "nos2", 1, rows_of_one, 1000 * US)
     write_series(results, "pias", 1, [*port(10, "s0->h1", 4, 1), *port(10, "s0->h3", 0, 800)], 1000 * US)
-    found = panels(results)
-    assert [title.partition(":")[0] for title in found][::2] == ["s0->h1", "s0->h3", "h9->s0"]
-    assert [series.scheme for series in found["s0->h1: bytes waiting"].series] == ["nos2", "pias"]
+    drawn_panels = panels(results)
+    assert [title.partition(":")[0] for title in drawn_panels][::2] == ["s0->h1", "s0->h3", "h9->s0"]
+    assert [series.scheme for series in drawn_panels["s0->h1: bytes waiting"].series] == ["nos2", "pias"]
 
 
 def test_the_first_seed_of_the_last_point_is_shown(results: Results) -> None:
     for seed, sent in ((1, 1250.0), (2, 12_500.0)):
         write_series(results, "nos2", seed, port(10, "s0->h1", 1, sent), 1000 * US)
-    found = over_time(load(results.directory))
-    assert found
-    assert found.text.startswith("Seed 1 at load.value = 0.8, in 99 bins of 0.01 ms")
+    report = over_time(load(results.directory))
+    assert report
+    assert report.text.startswith("Seed 1 at load.value = 0.8, in 99 bins of 0.01 ms")
     assert values(panels(results)["s0->h1: rate of bytes sent"])[0][1] == pytest.approx(1.0)
 
 

@@ -111,8 +111,8 @@ def test_the_best_is_marked_only_where_its_differences_to_all_others_exclude_0(t
 def test_a_scheme_whose_flows_did_not_finish_is_not_the_best_and_the_others_are_compared(tmp_path: Path) -> None:
     three = {**{name: THREE[name] for name in "ab"}, "left": {1: 1e-4, 2: 1e-4, 3: 1.1e-4}}
     directory = results(tmp_path / "r", three)
-    found = overview(load(directory))
-    assert [entry(found, name, "fct").best for name in three] == [False, False, True]
+    result = overview(load(directory))
+    assert [entry(result, name, "fct").best for name in three] == [False, False, True]
     for path in directory.glob("*/run.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["scheme"] == "left" and record["seed"] == 2:
@@ -141,9 +141,9 @@ def test_a_mean_by_littles_law_leaves_no_flow_out_and_may_be_the_best(tmp_path: 
         "Flows of a did not finish: they are left out of median FCT, p99 FCT, p99 slowdown, goodput, which are not"
         in text
     )
-    found = compare_schemes(view, "a", "b")
-    metrics = {contest.change.metric for contest in found.contests if contest.change.size_class == "all"}
-    assert (metrics, found.incomplete) == ({"fct", "slowdown"}, 4)
+    comparison = compare_schemes(view, "a", "b")
+    metrics = {contest.change.metric for contest in comparison.contests if contest.change.size_class == "all"}
+    assert (metrics, comparison.incomplete) == ({"fct", "slowdown"}, 4)
 
 
 def test_one_seed_has_no_interval_and_no_best(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +177,7 @@ def test_tokens_are_apart_from_data(tmp_path: Path) -> None:
     names = [quantity.name for quantity in view.runs.quantities]
     # Three packets were dropped, two of them tokens; nothing was lost or trimmed, and no flow is unfinished.
     assert names == ["drops", "timeouts", "tokens_dropped", "tokens_expired"]
-    means = [found.estimate.mean for found in view.runs.rows[0].entries]
+    means = [result.estimate.mean for result in view.runs.rows[0].entries]
     assert means == [1.0, 2.0, 2.0, 11.0]
 
 
@@ -233,10 +233,10 @@ def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(
     assert "Shown is load.value = 0.7, the last of 14 sweep points" in shown
     assert "--point load.value=0.05" in shown
     assert main(["results", str(directory), "--point", "load.value=0.05", "--class", "all", "-v"]) == 0
-    one = capsys.readouterr().out
+    printed = capsys.readouterr().out
     # 1.097 ms at 0.8 is 68.6 us at 0.05.
-    assert "68.6" in one
-    assert "whole runs" not in one
+    assert "68.6" in printed
+    assert "whole runs" not in printed
 
 
 def test_the_page_has_a_row_a_scheme_and_folds_all_points_of_a_long_sweep(tmp_path: Path) -> None:
@@ -302,16 +302,16 @@ def test_schemes_of_one_directory_are_compared_by_seed_and_corrected_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = results(tmp_path / "r", THREE)
-    found = compare_schemes(overview(load(directory)), "a", "b")
-    won = {(contest.change.size_class, contest.change.metric) for contest in found.won(Winner.FIRST)}
+    comparison = compare_schemes(overview(load(directory)), "a", "b")
+    won = {(contest.change.size_class, contest.change.metric) for contest in comparison.won(Winner.FIRST)}
     # a / b is 0.5, 0.5238 and 0.5455 by seed: geometric mean 0.52276, t = 25.8 on logarithms, p = 0.0015, times 8
     # metrics 0.012. Means, medians and tails are alike, and goodput is inverse.
     assert {("all", "fct"), ("small", "fct"), ("all", "goodput")} <= won
-    first = next(contest for contest in found.contests if contest.change.metric == "fct")
+    first = next(contest for contest in comparison.contests if contest.change.metric == "fct")
     assert first.change.change == pytest.approx(-0.477242, rel=1e-5)
     # Slowdowns are the same in every seed: not tested.
-    assert found.tested == 8
-    assert not found.won(Winner.SECOND)
+    assert comparison.tested == 8
+    assert not comparison.won(Winner.SECOND)
     assert main(["compare", str(directory), "--schemes", "a", "b", "-v"]) == 0
     shown = capsys.readouterr().out
     assert "Does a beat b? Of 8 metrics tested it is better in 8, worse in 0, and open in 0" in shown

@@ -132,9 +132,9 @@ def test_the_steps_of_the_page_make_a_crate_of_the_workspace(tmp_path: Path) -> 
         shutil.copy(ROOT / name, clone)
     subprocess.run(["bash", "-ec", steps], cwd=tmp_path, check=True)
     mine = clone / "examples" / "own-aimd"
-    found = metadata(mine)
-    assert found.returncode == 0, found.stderr
-    workspace = json.loads(found.stdout)
+    crates = metadata(mine)
+    assert crates.returncode == 0, crates.stderr
+    workspace = json.loads(crates.stdout)
     assert workspace["target_directory"] == str(clone / "target")
     (package,) = [package for package in workspace["packages"] if package["name"] == "own-aimd"]
     assert package["id"] in workspace["workspace_members"]
@@ -155,8 +155,8 @@ def test_the_steps_of_the_page_make_a_crate_of_the_workspace(tmp_path: Path) -> 
 
 def test_git_leaves_out_crates_of_users() -> None:
     for name, ignored in {"own-aimd": True, "own-scheme": False}.items():
-        asked = ["git", "check-ignore", "--quiet", "--no-index", f"examples/{name}/Cargo.toml"]
-        assert (subprocess.run(asked, cwd=ROOT, check=False).returncode == 0) == ignored, name
+        results = ["git", "check-ignore", "--quiet", "--no-index", f"examples/{name}/Cargo.toml"]
+        assert (subprocess.run(results, cwd=ROOT, check=False).returncode == 0) == ignored, name
 
 
 def test_a_copy_may_lie_below_another_workspace(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_a_copy_may_lie_below_another_workspace(tmp_path: Path) -> None:
     manifest.write_text(text, encoding="utf-8")
     assert "believes it's in a workspace when it's not" in metadata(copy).stderr
     manifest.write_text(re.sub("^#: ", "", text, flags=re.MULTILINE), encoding="utf-8")
-    found = metadata(copy)
-    assert found.returncode == 0, found.stderr
-    assert json.loads(found.stdout)["workspace_root"] == str(copy)
+    crates = metadata(copy)
+    assert crates.returncode == 0, crates.stderr
+    assert json.loads(crates.stdout)["workspace_root"] == str(copy)
     profiles = tomllib.loads(manifest.read_text(encoding="utf-8"))["profile"]
     release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
     assert profiles["release"]["codegen-units"] == release["codegen-units"]

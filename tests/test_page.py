@@ -172,7 +172,7 @@ def test_tokens_that_ports_drop_are_apart_from_data(results: Results) -> None:
 
 def test_flows_that_start_at_once_offer_no_load_over_time(results: Results) -> None:
     for record in results.directory.glob("*/run.json"):
-        factories.edit(record, lambda found: found | {"load": found["load"] | {"offered_host": 8.99e9}})
+        factories.edit(record, lambda result: result | {"load": result["load"] | {"offered_host": 8.99e9}})
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "all at once" in page
     assert "8.99e+09" not in page

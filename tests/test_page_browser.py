@@ -59,10 +59,10 @@ def page(blank: browser.Page, path: Path) -> browser.Page:
 
 def test_the_page_says_nothing_and_asks_for_nothing(page: browser.Page) -> None:
     assert page.complaints() == []
-    asked = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
-    assert len(asked) == 1
-    assert asked[0].startswith("file:///")
-    assert asked[0].endswith("/report.html")
+    results = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
+    assert len(results) == 1
+    assert results[0].startswith("file:///")
+    assert results[0].endswith("/report.html")
     assert page.value("performance.getEntriesByType('resource').length") == 0
 
 

@@ -39,12 +39,12 @@ def test_every_paper_has_a_page_in_the_navigation(written: dict[str, str]) -> No
 
 
 def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_command(written: dict[str, str]) -> None:
-    found = ledger.shipped()
+    records = ledger.shipped()
     for paper in catalogue.papers():
         if not paper.headlines:
             continue
-        stated, claim = next(headlines.of_paper(paper, found))
-        recorded = [one for _, one in headlines.of_paper(paper, found)]
+        stated, claim = next(headlines.of_paper(paper, records))
+        recorded = [headline for _, headline in headlines.of_paper(paper, records)]
         title, lead, picture, command = written[f"findings/{paper.id}/index.md"].split("\n\n")[:4]
         assert title == f"# {paper.name}: what holds"
         assert lead.startswith(f"**{headlines.counted(recorded)} The first: {stated['says']}. This ")
@@ -60,7 +60,11 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         assert f"]({stated['figure']}.md): " in lead
         lost = r"Of \d+ claims in all, \d+ do not hold, \d+ are impossible as printed, and \d+ are undecided\.$"
         assert re.search(lost, lead)
-        kept = [figure for one in paper.headlines if (figure := f"{paper.id}/{one['figure']}") in gallery.pictures()]
+        kept = [
+            figure
+            for headline in paper.headlines
+            if (figure := f"{paper.id}/{headline['figure']}") in gallery.pictures()
+        ]
         assert f'src="../../images/gallery/{kept[0].replace("/", "-")}.webp"' in picture
         assert command == f"```sh\npriolane reproduce {paper.id}/{stated['figure']} --quick\n```"
 

@@ -36,7 +36,7 @@ def test_no_file_but_lists_names_a_part(name: str) -> None:
     )
     camel = "".join(word.capitalize() for word in name.split("_"))
     named = re.compile(rf'"{name}"|\b{camel}\b|\b{name}::|^{name} = |mod {name};', re.MULTILINE)
-    found = set()
+    results = set()
     for path in listed.stdout.splitlines():
         if (
             Path(path).suffix not in (".rs", ".py", ".toml")
@@ -49,5 +49,5 @@ def test_no_file_but_lists_names_a_part(name: str) -> None:
         text = text.partition("#[cfg(test)]")[0] if path.endswith(".rs") else text
         is_test = "/tests" in path or path in TESTS or path.endswith("tests.rs")
         if not is_test and named.search(text):
-            found.add(path)
-    assert found == {FILES[name], *LISTS[name]}
+            results.add(path)
+    assert results == {FILES[name], *LISTS[name]}

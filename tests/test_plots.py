@@ -33,15 +33,15 @@ REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8")
 
 def colours_of(panel: Panel) -> set[str]:
     """The colours that parts of a drawing are filled with, in lower case."""
-    found = {element.get("style", "") + ";fill: " + element.get("fill", "") for element in svg_of(panel).iter()}
-    return {colour.lower() for style in found for colour in re.findall(r"fill: (#[0-9a-fA-F]{6})", style)}
+    results = {element.get("style", "") + ";fill: " + element.get("fill", "") for element in svg_of(panel).iter()}
+    return {colour.lower() for style in results for colour in re.findall(r"fill: (#[0-9a-fA-F]{6})", style)}
 
 
 def test_a_panel_without_values_says_so_and_has_neither_ticks_nor_legend() -> None:
     nothing = Estimate(mean=None, low=None, high=None, seeds=0)
     panel = REPORT.panels[0]
     series = tuple(
-        replace(one, marks=tuple(replace(mark, estimate=nothing) for mark in one.marks)) for one in panel.series
+        replace(curve, marks=tuple(replace(mark, estimate=nothing) for mark in curve.marks)) for curve in panel.series
     )
     drawn = "".join(svg_of(replace(panel, series=series)).itertext())
     assert "no value" in drawn
@@ -54,9 +54,9 @@ def test_bars_have_the_colours_of_their_schemes() -> None:
 
 def test_bars_of_one_scheme_have_the_looks_of_classes_of_service() -> None:
     bars = REPORT.panels[2]
-    one = next(series for series in bars.series if series.scheme == "es8")
-    marks = tuple(replace(mark, x=name) for mark, name in zip(one.marks, ("BE", "DS", "MRG"), strict=True))
-    drawn = colours_of(replace(bars, series=(replace(one, marks=marks),)))
+    bar_series = next(series for series in bars.series if series.scheme == "es8")
+    marks = tuple(replace(mark, x=name) for mark, name in zip(bar_series.marks, ("BE", "DS", "MRG"), strict=True))
+    drawn = colours_of(replace(bars, series=(replace(bar_series, marks=marks),)))
     # Best effort is black, which SVG leaves out.
     assert {style_of(name).colour.lower() for name in ("ds", "mrg")} <= drawn
     assert style_of("es8").colour.lower() not in drawn
@@ -64,19 +64,19 @@ def test_bars_of_one_scheme_have_the_looks_of_classes_of_service() -> None:
 
 def test_a_line_of_many_marks_is_a_band_with_few_of_them() -> None:
     panel = REPORT.panels[0]
-    one = panel.series[0]
-    many = replace(one, marks=tuple(replace(one.marks[0], x=float(x)) for x in range(100)))
+    line = panel.series[0]
+    many = replace(line, marks=tuple(replace(line.marks[0], x=float(x)) for x in range(100)))
     ids = [element.get("id", "") for element in svg_of(replace(panel, series=(many,))).iter()]
-    assert 5 <= len([one for one in ids if "-mark-" in one]) <= 10
-    assert any(one.startswith("FillBetween") for one in ids)
+    assert 5 <= len([id_ for id_ in ids if "-mark-" in id_]) <= 10
+    assert any(id_.startswith("FillBetween") for id_ in ids)
 
 
 def test_a_heat_map_has_a_cell_with_its_value_for_each_series_and_x() -> None:
     panel = replace(REPORT.panels[0], kind="heat_map", y_label="FCT (s)", log_x=True)
-    one = panel.series[0]
-    empty = replace(one.marks[0], estimate=Estimate(mean=None, low=None, high=None, seeds=0))
-    ms = [replace(mark, estimate=replace(mark.estimate, mean=nth / 1e3)) for nth, mark in enumerate(one.marks)]
-    drawing = draw_panel(replace(panel, series=(replace(one, marks=(empty, *ms[1:])), *panel.series[1:])))
+    line = panel.series[0]
+    empty = replace(line.marks[0], estimate=Estimate(mean=None, low=None, high=None, seeds=0))
+    ms = [replace(mark, estimate=replace(mark.estimate, mean=nth / 1e3)) for nth, mark in enumerate(line.marks)]
+    drawing = draw_panel(replace(panel, series=(replace(line, marks=(empty, *ms[1:])), *panel.series[1:])))
     assert len([patch for patch in drawing.figure.axes[0].patches if patch.get_gid()]) == 3 * 4  # schemes x loads
     axes, colours = drawing.figure.axes
     assert [text.get_text() for text in axes.texts[:4]] == ["–", "0.00100", "0.00200", "0.00300"]
@@ -84,7 +84,7 @@ def test_a_heat_map_has_a_cell_with_its_value_for_each_series_and_x() -> None:
     assert axes.get_ylim() == (2.5, -0.5)
     assert colours.get_ylabel() == "FCT (s)"
 
-    alone = replace(panel, series=(replace(one, marks=(empty, *ms[1:])),))
+    alone = replace(panel, series=(replace(line, marks=(empty, *ms[1:])),))
     axes, colours = draw_panel(alone).figure.axes
     assert [text.get_text() for text in axes.texts] == ["–", "1.00", "2.00", "3.00"]
     assert colours.get_ylabel() == "FCT (ms)"
@@ -253,10 +253,10 @@ def test_schemes_of_the_table_keep_their_looks_beside_others() -> None:
 
 def test_all_figures_of_a_report_have_the_same_looks() -> None:
     series = [replace(REPORT.panels[0].series[0], scheme=name, styled_as=None) for name in ("plain", "dctcp")]
-    both, one = (replace(REPORT.panels[0], series=tuple(series[nth:])) for nth in (0, 1))
-    styles = SeriesStyles([both, one])
+    both, single = (replace(REPORT.panels[0], series=tuple(series[nth:])) for nth in (0, 1))
+    styles = SeriesStyles([both, single])
     assert styles.of(series[1]) != style_of("dctcp")
-    assert styles.of(one.series[0]) == styles.of(both.series[1])
+    assert styles.of(single.series[0]) == styles.of(both.series[1])
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:
@@ -387,9 +387,9 @@ def test_swept_values_with_units_are_numbers_in_one_unit() -> None:
 
 
 def test_with_many_series_a_panel_is_as_wide_as_the_page() -> None:
-    one = REPORT.panels[0].series[0]
+    line = REPORT.panels[0].series[0]
     for number, width in ((8, SINGLE_IN), (9, DOUBLE_IN)):
-        panel = replace(REPORT.panels[0], series=tuple(replace(one, scheme=f"s{n}") for n in range(number)))
+        panel = replace(REPORT.panels[0], series=tuple(replace(line, scheme=f"s{n}") for n in range(number)))
         assert width_of(panel) == width
 
 
@@ -406,13 +406,13 @@ def test_metrics_of_one_class_are_named_by_their_quantities() -> None:
 def test_quantities_of_several_classes_of_one_scheme_each_look_different() -> None:
     report = json.loads((FIXTURES / "report.json").read_text(encoding="utf-8"))
     panel = next(panel for panel in report["panels"] if panel["x"])
-    one = panel["series"][0]
+    line = panel["series"][0]
     pairs = [("H", "downgraded"), ("M", "downgraded"), ("M", "upgraded")]
-    panel["series"] = [{**one, "class": asked, "quantity": quantity} for asked, quantity in pairs]
+    panel["series"] = [{**line, "class": request, "quantity": quantity} for request, quantity in pairs]
     read = Report.from_json(json.dumps(report))
     series = next(panel for panel in read.panels if len(panel.series) == 3 and "H" in panel.series[0].label).series
-    assert [one.label for one in series] == ["H, downgraded", "M, downgraded", "M, upgraded"]
-    assert len({style_of(one.styled_as or one.scheme).colour for one in series}) == 3
+    assert [curve.label for curve in series] == ["H, downgraded", "M, downgraded", "M, upgraded"]
+    assert len({style_of(curve.styled_as or curve.scheme).colour for curve in series}) == 3
 
 
 def test_the_kinds_of_lanes_have_a_colour_each_and_admission_solid_lines() -> None:
@@ -465,9 +465,9 @@ def test_a_short_logarithmic_axis_names_what_lies_between_powers() -> None:
 
 def test_bars_of_one_thing_are_named_by_their_series() -> None:
     panel = REPORT.panels[2]
-    series = tuple(replace(one, marks=one.marks[:1]) for one in panel.series)
+    series = tuple(replace(curve, marks=curve.marks[:1]) for curve in panel.series)
     texts = [element.text or "" for element in svg_of(replace(panel, series=series)).iter(f"{{{SVG}}}text")]
-    assert {one.label for one in series} <= set(texts)
+    assert {curve.label for curve in series} <= set(texts)
     assert str(series[0].marks[0].x) not in texts
 
 
@@ -527,13 +527,13 @@ def test_all_panels_stand_two_in_a_row_with_axes_level_and_wide_ones_alone() -> 
 
 
 def test_a_raster_is_cropped_and_says_where_its_axes_begin() -> None:
-    found = rasterize(draw_panel(REPORT.panels[0]))
-    ink = (found.pixels != 255).any(axis=2)
+    result = rasterize(draw_panel(REPORT.panels[0]))
+    ink = (result.pixels != 255).any(axis=2)
     assert not ink[:20].any()
     assert not ink[:, -20:].any()
     assert ink[20].any()
     # Below a title of one line: the ends of y ticks and grid lines are not above the axes.
-    assert 20 + 20 < found.axes_top < 20 + 60
+    assert 20 + 20 < result.axes_top < 20 + 60
 
 
 def test_a_panel_of_few_series_has_the_usual_height() -> None:
@@ -561,9 +561,9 @@ def test_text_is_wrapped_at_spaces_then_behind_joints_then_anywhere() -> None:
 @pytest.mark.parametrize("groups", [3, 6, 9])
 def test_names_below_bars_are_whole_and_inside_of_the_figure(groups: int) -> None:
     names = [f"deadline_miss_rate_of_class_{nth}" for nth in range(groups)]
-    one = REPORT.panels[2].series[0]
-    marks = tuple(replace(one.marks[0], x=name) for name in names)
-    figure = laid_out(draw_panel(replace(REPORT.panels[2], series=(replace(one, marks=marks),))))
+    line = REPORT.panels[2].series[0]
+    marks = tuple(replace(line.marks[0], x=name) for name in names)
+    figure = laid_out(draw_panel(replace(REPORT.panels[2], series=(replace(line, marks=marks),))))
     ticks = figure.axes[0].get_xticklabels()
     assert ["".join(tick.get_text().split()) for tick in ticks] == names
     assert all(tick.get_window_extent().x0 >= 0 and tick.get_window_extent().y0 >= 0 for tick in ticks)

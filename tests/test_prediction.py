@@ -28,35 +28,35 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("core", "fixed")
 def test_check_tells_what_runs_take_with_their_tables(file: Path) -> None:
-    found = priolane.check(file)
+    result = priolane.check(file)
     # The double says 90 s, 16 runs and 1.5e8 packet-hops.
-    assert found["seconds"] == pytest.approx(1.5 * 90 + 16 * 0.01)
-    assert found["ns_per_hop"] == pytest.approx(135.16e9 / 1.5e8)
+    assert result["seconds"] == pytest.approx(1.5 * 90 + 16 * 0.01)
+    assert result["ns_per_hop"] == pytest.approx(135.16e9 / 1.5e8)
 
 
 @pytest.mark.usefixtures("core", "fixed")
 def test_a_command_waits_for_its_runs_in_turn_and_for_its_page() -> None:
-    found = {"seconds": 100.0, "runs": 16, "alone": 0, "merged": {"panel": [{}, {}, {}]}}
-    alone, both = (prediction.from_check(found, processes) for processes in (1, 2))
+    by_name = {"seconds": 100.0, "runs": 16, "alone": 0, "merged": {"panel": [{}, {}, {}]}}
+    alone, both = (prediction.from_check(by_name, processes) for processes in (1, 2))
     page_s = (LOAD + PAGE + 3 * PANEL) * 0.02
     assert alone.cpu_s == alone.wait_s == pytest.approx(100 + page_s + START * 0.02)
     assert both.cpu_s == pytest.approx(100 + page_s + (START + 2 * WORKER) * 0.02)
     assert both.wait_s == pytest.approx(50 + page_s + (START / 2 + WORKER) * 0.02)
     # Pages of runs with series have more panels.
-    sampled = found | {"merged": {"panel": [{}, {}, {}], "sample_every": "10us"}}
+    sampled = by_name | {"merged": {"panel": [{}, {}, {}], "sample_every": "10us"}}
     assert prediction.from_check(sampled, 1).figures_s == pytest.approx(page_s + SERIES_PANELS * PANEL * 0.02)
     # More processes than runs are of no use.
-    assert prediction.from_check(found | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
+    assert prediction.from_check(by_name | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
 
 
 @pytest.mark.usefixtures("core", "fixed")
 def test_figures_side_by_side_share_what_they_load_and_runs_that_are_the_same(file: Path) -> None:
     grid = plan(file)
-    one, two = (prediction.from_plans(plans, 2) for plans in ([grid], [grid, plan(file)]))
+    alone, two = (prediction.from_plans(plans, 2) for plans in ([grid], [grid, plan(file)]))
     # Costs of the double are 0 to 4, at a pace of 1e9.
     costs = sum(nth % 5 for nth in range(16))
-    assert one.runs_s == two.runs_s == pytest.approx(1.5 * costs / 1e9 + 16 * 0.01)
-    assert two.figures_s - one.figures_s == pytest.approx((PAGE + 2 * PANEL) * 0.02)
+    assert alone.runs_s == two.runs_s == pytest.approx(1.5 * costs / 1e9 + 16 * 0.01)
+    assert two.figures_s - alone.figures_s == pytest.approx((PAGE + 2 * PANEL) * 0.02)
     assert two.wait_s == pytest.approx(two.cpu_s / 2)
 
 

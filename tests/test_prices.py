@@ -165,8 +165,8 @@ def test_overbooked_minima_are_promised_in_proportion(plan: Path) -> None:
 def test_p1_is_what_makes_price_follow_rate() -> None:
     """Ratios 1.6 and 2.8 at w = 2 and 4: P1 is 0.6 P0 by each, and so by the fit."""
     ratios = ((2.0, 1.6), (4.0, 2.8))
-    found = [prices.WeightValue("paccp", w=w, load=0.8, ratio=r, p1=(r - 1) / (w - 1), seeds=1) for w, r in ratios]
-    ((scheme, load, p1),) = prices.fitted_p1(found)
+    results = [prices.WeightValue("paccp", w=w, load=0.8, ratio=r, p1=(r - 1) / (w - 1), seeds=1) for w, r in ratios]
+    ((scheme, load, p1),) = prices.fitted_p1(results)
     assert (scheme, load) == ("paccp", 0.8)
     assert p1 == pytest.approx(0.6)
 

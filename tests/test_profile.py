@@ -40,9 +40,9 @@ def test_a_profile_has_a_row_for_each_scheme_and_keeps_nothing(
     star: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", str(star), "--profile", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [(row["scheme"], row["seed"]) for row in found] == [("dctcp", 1), ("newreno", 1)]
-    for row in found:
+    answer = json.loads(capsys.readouterr().out)
+    assert [(row["scheme"], row["seed"]) for row in answer] == [("dctcp", 1), ("newreno", 1)]
+    for row in answer:
         shares = {each["phase"]: each["share"] for each in row["shares"]}
         assert set(shares) == PHASES
         assert sum(shares.values()) == pytest.approx(1.0)

@@ -76,9 +76,9 @@ def test_a_report_says_what_was_printed_and_how_it_was_read() -> None:
     point = {"x": "gain.mice", "y": 3.0, "error": 0.1}
     entry = {"paper": "A paper", "figure": "Fig. 6", "series": "nos2", "read": "table", "points": [point]}
     report["panels"][2]["published"] = [entry]
-    (found,) = Report.from_json(json.dumps(report)).panels[2].published
-    assert found.points == (PublishedPoint("mice", 3.0, 0.1),)
-    assert printed([found, found]) == (
+    (result,) = Report.from_json(json.dumps(report)).panels[2].published
+    assert result.points == (PublishedPoint("mice", 3.0, 0.1),)
+    assert printed([result, result]) == (
         "Faint lines and dotted bars, named paper, are what A paper printed: Fig. 6 (a number of a table)."
     )
     assert printed([]) == ""

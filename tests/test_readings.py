@@ -63,10 +63,10 @@ def test_the_page_of_the_leading_reading_shows_the_claims_under_each(
     monkeypatch.setattr(catalogue, "find", lambda _: [item])
     out = tmp_path / "out"
     assert main(["reproduce", "own/two", "--reading", "all", "-o", str(out)]) == 0
-    found = by_reading(load(out))
-    assert found is not None
-    assert [reading.name for reading in found.readings] == ["short", "long"]
-    ((short, long),) = found.claims
+    readings = by_reading(load(out))
+    assert readings is not None
+    assert [reading.name for reading in readings.readings] == ["short", "long"]
+    ((short, long),) = readings.claims
     assert short is not None
     assert long is not None
     assert (short.verdict.value, long.verdict.value) == ("reproduced", "contradicted")
@@ -79,4 +79,4 @@ def test_the_page_of_the_leading_reading_shows_the_claims_under_each(
     # The second time everything is there.
     capsys.readouterr()
     assert main(["reproduce", "own/two", "--reading", "all", "-o", str(out)]) == 0
-    assert by_reading(load(out)) == found
+    assert by_reading(load(out)) == readings

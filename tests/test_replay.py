@@ -26,16 +26,16 @@ from priolane.replay.recording import Part
 def unpacked(text: str, columns: list[tuple[str, str, int, bool]]) -> dict[str, Any]:
     """Columns as the page's script reads them."""
     raw = zlib.decompress(base64.b64decode(text))
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     begin = 0
     for name, kind, count, differences in columns:
         size = np.dtype(kind).itemsize
         planes = np.frombuffer(raw[begin : begin + size * count], dtype=np.uint8).reshape(size, count)
         values = np.ascontiguousarray(planes.T).view(kind).reshape(count)
-        found[name] = np.cumsum(values, dtype=values.dtype) if differences else values
+        by_name[name] = np.cumsum(values, dtype=values.dtype) if differences else values
         begin += size * count
     assert begin == len(raw)
-    return found
+    return by_name
 
 
 def test_columns_are_read_back_whole() -> None:
@@ -110,8 +110,8 @@ STATE = [
 
 def test_marks_are_what_happened_when_it_happened() -> None:
     marks = marks_of(made.recording(ROWS, STATE))
-    found = list(zip(marks.t_ps.tolist(), marks.row.tolist(), marks.flow.tolist(), marks.hop.tolist(), strict=True))
-    assert sorted(found) == sorted(
+    results = list(zip(marks.t_ps.tolist(), marks.row.tolist(), marks.flow.tolist(), marks.hop.tolist(), strict=True))
+    assert sorted(results) == sorted(
         [
             (11 * US, DEMOTED, 4, 1),
             (11 * US, MARKED, 4, 1),
@@ -138,7 +138,7 @@ def test_columns_of_the_page_say_what_the_tables_say() -> None:
     assert by_row["timeout of a sender"] == 0
     assert by_row["lost on a link"] == 2
     assert by_row["dropped in a port"] == 3
-    series = {one["metric"]: one for one in head["series"]}
+    series = {curve["metric"]: curve for curve in head["series"]}
     begin = series["cwnd_bytes"]["begin"]
     assert read["reading_value"][begin : begin + 2].tolist() == [14_600.0, 1_460.0]
 
@@ -162,23 +162,23 @@ def test_a_full_recording_says_where_it_ends() -> None:
 
 def test_hosts_stand_by_racks_below_their_switches() -> None:
     large = made.large(100)
-    found = places(large.nodes, large.links, set())
-    assert set(found) == set(range(len(large.nodes)))
-    hosts = [found[host][0] for host in range(made.HOSTS)]
+    placed = places(large.nodes, large.links, set())
+    assert set(placed) == set(range(len(large.nodes)))
+    hosts = [placed[host][0] for host in range(made.HOSTS)]
     assert hosts == sorted(hosts)
-    leaf = found[made.HOSTS]
+    leaf = placed[made.HOSTS]
     assert leaf[0] == pytest.approx(sum(hosts[:4]) / 4)
-    assert (found[0][1], leaf[1], found[made.HOSTS + made.LEAVES][1]) == (0.0, 0.5, 1.0)
+    assert (placed[0][1], leaf[1], placed[made.HOSTS + made.LEAVES][1]) == (0.0, 0.5, 1.0)
     # Both spines are over the middle of all leaves: they are put side by side.
-    assert found[made.HOSTS + made.LEAVES][0] < found[made.HOSTS + made.LEAVES + 1][0]
+    assert placed[made.HOSTS + made.LEAVES][0] < placed[made.HOSTS + made.LEAVES + 1][0]
 
 
 def test_of_many_hosts_only_busy_ones_are_drawn() -> None:
     hosts = 100
     nodes = [{"name": f"h{n}", "tier": 0} for n in range(hosts)] + [{"name": "s0", "tier": 1}]
     links = [link for n in range(hosts) for link in ({"from": n, "to": hosts}, {"from": hosts, "to": n})]
-    found = places(nodes, links, {3, 77, hosts})
-    assert set(found) == {3, 77, hosts}
+    placed = places(nodes, links, {3, 77, hosts})
+    assert set(placed) == {3, 77, hosts}
 
 
 def test_no_text_of_an_experiment_becomes_markup() -> None:
@@ -218,9 +218,9 @@ def experiment(tmp_path: Path) -> Path:
 
 
 def head_of(text: str) -> dict[str, Any]:
-    found = re.search(r'id="head">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    read: dict[str, Any] = json.loads(found[1])
+    match = re.search(r'id="head">(.*?)</script>', text, re.DOTALL)
+    assert match is not None
+    read: dict[str, Any] = json.loads(match[1])
     return read
 
 
@@ -231,13 +231,13 @@ def test_the_command_writes_a_page_of_the_run(
     out = tmp_path / "out"
     arguments = ["trace", str(experiment), "--flow", "0", "--flow", "1", "--page", str(to), "-o", str(out), "--json"]
     assert cli.main(arguments) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["files"][-1] == str(to)
-    assert found["files"][-3:-1] == [str(out / "trace-network.parquet"), str(out / "trace-network-state.parquet")]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["files"][-1] == str(to)
+    assert answer["files"][-3:-1] == [str(out / "trace-network.parquet"), str(out / "trace-network-state.parquet")]
     head = head_of(to.read_text())
     assert head["chosen"] == [0, 1]
     assert [node["name"] for node in head["nodes"]] == ["h0", "h1", "h2", "s0"]
-    assert {one["metric"] for one in head["series"]} >= {"cwnd_bytes", "in_flight_bytes", "timeouts", "alpha"}
+    assert {curve["metric"] for curve in head["series"]} >= {"cwnd_bytes", "in_flight_bytes", "timeouts", "alpha"}
     text = re.search(r'id="columns">(.*?)</script>', to.read_text(), re.DOTALL)
     assert text is not None
     read = unpacked(text[1], head["columns"])
@@ -246,9 +246,9 @@ def test_the_command_writes_a_page_of_the_run(
     assert head["sent"] + int((read["hop_leaves"] == NEVER_TICK).sum()) <= len(read["hop_packet"])
     # The page's run is the traced one: what the flow's own trace counts is on the page.
     own = [hop for hop in read["hop_packet"] if head["flows"][read["packet_flow"][hop]]["id"] == 0]
-    assert len(own) == found["seen"]["hops"]
+    assert len(own) == answer["seen"]["hops"]
     losses = (read["mark_row"] == LOST) & (read["mark_flow"] == 0)
-    assert int(losses.sum()) == found["seen"]["lost"] > 0
+    assert int(losses.sum()) == answer["seen"]["lost"] > 0
 
 
 def test_the_page_of_the_documents_example_is_light(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,5 +334,5 @@ def test_what_is_no_page_or_no_time_is_refused(experiment: Path, change: list[st
 
 
 def test_a_part_is_what_the_compiled_module_is_asked() -> None:
-    asked = json.loads(Part((3,), 1, 2, 9, 4, (("a.b", "1"),)).to_json())
-    assert asked == {"senders": [3], "from_ps": 1, "until_ps": 2, "most_hops": 9, "seed": 4, "point": [["a.b", "1"]]}
+    answer = json.loads(Part((3,), 1, 2, 9, 4, (("a.b", "1"),)).to_json())
+    assert answer == {"senders": [3], "from_ps": 1, "until_ps": 2, "most_hops": 9, "seed": 4, "point": [["a.b", "1"]]}

@@ -57,12 +57,12 @@ def page(blank: browser.Page, path: Path) -> browser.Page:
 
 def colours_of(page: browser.Page, canvas: str) -> int:
     """The number of different colours on a canvas."""
-    found: int = page.value(
+    value: int = page.value(
         f"(() => {{ const c = document.getElementById('{canvas}');"
         " const data = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
         " return new Set(data).size; })()"
     )
-    return found
+    return value
 
 
 def test_the_page_says_nothing_and_asks_for_nothing(page: browser.Page) -> None:
@@ -207,11 +207,11 @@ def click(page: browser.Page, canvas: str, place: str) -> None:
 
 def panel(page: browser.Page) -> tuple[str, str, list[str]]:
     """Title, line and ports of the panel."""
-    found = page.value(
+    value = page.value(
         "[document.getElementById('packet-title').textContent, document.getElementById('packet-about').textContent,"
         " [...document.querySelectorAll('#packet-hops li')].map(one => one.textContent)]"
     )
-    return found[0], found[1], found[2]
+    return value[0], value[1], value[2]
 
 
 def require_panel_of(page: browser.Page, packet: int) -> None:
@@ -318,27 +318,27 @@ def test_colours_of_classes_are_in_order_and_can_be_seen(page: browser.Page, sch
     lights = [luminance(shade) for shade in shades]
     assert lights == sorted(lights, reverse=sign < 0)
     ground = luminance(paper)
-    assert min((max(one, ground) + 0.05) / (min(one, ground) + 0.05) for one in lights) >= 3.0
+    assert min((max(light, ground) + 0.05) / (min(light, ground) + 0.05) for light in lights) >= 3.0
 
 
 def luminance(colour: str) -> float:
     """WCAG's relative luminance of `#rrggbb`."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize(("scheme", "colours"), [("dark", ["#1d2024", "#f4ed27"]), ("light", ["#ffffff", "#0d0887"])])
 def test_light_and_dark_have_their_colours(page: browser.Page, scheme: str, colours: list[str]) -> None:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    found = None
+    result = None
     for _ in range(_TRIES):
-        found = page.value("[replay.colours().paper, replay.classColour(0)]")
-        if found == colours:
+        result = page.value("[replay.colours().paper, replay.classColour(0)]")
+        if result == colours:
             break
         time.sleep(_PAUSE_S)
     page.call("Emulation.setEmulatedMedia", features=[])
-    assert found == colours
+    assert result == colours
 
 
 @pytest.mark.parametrize("width", [320, 390])

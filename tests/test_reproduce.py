@@ -270,11 +270,11 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
         page = tmp_path / "out" / "all.html"
         wait_until(page.exists)
         assert child.poll() is None
-        asked = time.monotonic()
+        request = time.monotonic()
         os.killpg(child.pid, signal.SIGINT)
         _, errors = child.communicate(timeout=60)
         # Workers that do not stop are killed after three seconds.
-        assert time.monotonic() - asked < 20
+        assert time.monotonic() - request < 20
         ended(child.pid)
     assert child.returncode == 130
     *lines, last = errors.splitlines()

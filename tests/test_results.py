@@ -18,9 +18,9 @@ def test_summary_has_a_row_per_run_and_size_class(results: Results) -> None:
     summary = results.summary()
     assert len(summary) == 4 * 2 * 2 * 2  # schemes x loads x seeds x classes
     assert {"run", "scheme", factories.LOAD, "seed", "class", "mean_fct_s"} <= set(summary.columns)
-    one = summary[(summary.scheme == "nos2") & (summary["class"] == "all") & (summary.seed == 1)]
+    rows = summary[(summary.scheme == "nos2") & (summary["class"] == "all") & (summary.seed == 1)]
     # 3.0 ms x (1 + 0.5) x 1.01 at load 0.5
-    assert one[one[factories.LOAD] == 0.5].mean_fct_s.item() == pytest.approx(0.0030 * 1.5 * 1.01)
+    assert rows[rows[factories.LOAD] == 0.5].mean_fct_s.item() == pytest.approx(0.0030 * 1.5 * 1.01)
 
 
 def test_flows_are_chosen_by_scheme_and_point_and_name_their_run(results: Results) -> None:
@@ -147,10 +147,10 @@ def test_functions_of_the_package_are_functions_in_every_order(results: Results)
 
 
 def test_thresholds_are_asked_for_by_name() -> None:
-    found = priolane.thresholds(levels=2, load=0.8, sizes="web_search_pkt1460")
-    assert found.of("opt").thresholds == (1_946_180,)
-    assert [found.of("nos2", place).levels for place in ("switch", "host")] == [2, 8]
+    ladders = priolane.thresholds(levels=2, load=0.8, sizes="web_search_pkt1460")
+    assert ladders.of("opt").thresholds == (1_946_180,)
+    assert [ladders.of("nos2", place).levels for place in ("switch", "host")] == [2, 8]
     with pytest.raises(InputError, match="published: no thresholds"):
-        found.of("published")
+        ladders.of("published")
     with pytest.raises(InputError, match="thresholds:"):
         priolane.thresholds(levels=300, load=0.8, sizes="web_search")

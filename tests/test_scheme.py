@@ -87,17 +87,17 @@ def test_newreno_of_30_lines_is_equal_to_the_bit_on_both_engines_and_in_processe
     assert len(NEWRENO.partition("class ")[2].splitlines()) <= 30
     both = keys() | {"schemes": ["rust", "mine"], "seeds": 2}
     both["scheme"]["rust"] = {"base": "newreno", "port": PORT}
-    found = []
+    results = []
     for out, settings in {
         "window": Settings(engine="window"),
         "wheel": Settings(engine="wheel"),
         "processes": Settings(jobs=2),
     }.items():
         run_grid(both, out, Options(), settings)
-        found.append(digests(out))
+        results.append(digests(out))
         for seed in (1, 2):
-            assert found[-1]["rust", seed] == found[-1]["mine", seed], out
-    assert found[0] == found[1] == found[2]
+            assert results[-1]["rust", seed] == results[-1]["mine", seed], out
+    assert results[0] == results[1] == results[2]
     # Each part of the controller was at work.
     counters = [record["counters"] for record in records("window")]
     assert min(counter["timeouts"] for counter in counters) > 0
@@ -172,9 +172,9 @@ class Mine:
 def test_a_rate_paces_and_is_a_key_of_the_transport() -> None:
     """A flow of 1,000 packets at a rate takes 999 gaps of MSS / rate, and little more at 10 Gbps."""
     Path("mine.py").write_text(PACED, encoding="utf-8")
-    one = {"name": "all", "hosts": "*", "app": "incast", "period": "1s", "fan_in": 1, "size": "1460kB", "receiver": 0}
+    group = {"name": "all", "hosts": "*", "app": "incast", "period": "1s", "fan_in": 1, "size": "1460kB", "receiver": 0}
     for rate, name in ((1e9, "slow"), (2e9, "fast")):
-        paced = keys(keys={"rate": rate}, handshake="none") | {"group": [one]}
+        paced = keys(keys={"rate": rate}, handshake="none") | {"group": [group]}
         priolane.run(paced, out=name)
         gaps = 999 * 1460 * 8 / rate
         assert records(name)[0]["summary"]["all"]["mean_fct_s"] == pytest.approx(gaps, rel=2e-3)
@@ -286,9 +286,9 @@ def test_an_exception_ends_the_run_with_flow_time_and_traceback(
     path = experiment_file(folder, failing("ack.now > 0.0005 and 1 / 0"))
     assert main(["run", str(path), "-o", "out"]) == 2
     message = capsys.readouterr().err
-    found = re.search(r"mine\.py: Mine\.on_ack failed in flow (\d+) at (0\.\d+) s of simulated time:", message)
-    assert found, message
-    assert 0.0005 < float(found[2]) < 0.0006
+    match = re.search(r"mine\.py: Mine\.on_ack failed in flow (\d+) at (0\.\d+) s of simulated time:", message)
+    assert match, message
+    assert 0.0005 < float(match[2]) < 0.0006
     assert 'File "mine.py", line' in message
     assert "ack.now > 0.0005 and 1 / 0" in message
     assert message.rstrip().endswith("ZeroDivisionError: division by zero")
@@ -307,10 +307,10 @@ def test_an_exception_in_a_process_is_the_same_message(folder: Path) -> None:
 
 def test_the_last_event_of_a_run_counts(folder: Path) -> None:
     """The run ends before the engine reports progress again."""
-    one = {"name": "all", "hosts": "*", "app": "incast", "period": "1s", "fan_in": 1, "size": "1kB", "receiver": 0}
+    group = {"name": "all", "hosts": "*", "app": "incast", "period": "1s", "fan_in": 1, "size": "1kB", "receiver": 0}
     (folder / "mine.py").write_text(failing("raise ValueError('at the end')"), encoding="utf-8")
     with pytest.raises(InputError, match=r"Mine\.on_ack failed in flow 0 at [^\n]*:\n(.*\n)+ValueError: at the end"):
-        priolane.run(KEYS | {"group": [one]}, out="out")
+        priolane.run(KEYS | {"group": [group]}, out="out")
     assert records("out") == []
 
 
@@ -414,8 +414,8 @@ def test_a_window_without_end_is_refused(folder: Path) -> None:
 def test_texts_that_are_cut_or_changed_never_raise() -> None:
     for place in range(0, len(MINE), 7):
         for text in (MINE[:place], MINE[place:], MINE[:place] + "(" + MINE[place:], MINE[:place] + "\0"):
-            found = declared("mine.py", "Mine", text, {"cwnd": 1})
-            assert found.what
+            result = declared("mine.py", "Mine", text, {"cwnd": 1})
+            assert result.what
 
 
 def test_planning_and_reading_results_run_nothing_of_the_text(folder: Path) -> None:
@@ -466,12 +466,12 @@ FIRST = (
 
 def test_a_run_does_not_depend_on_the_runs_before_it(folder: Path) -> None:
     (folder / "mine.py").write_text(FIRST, encoding="utf-8")
-    found = []
+    results = []
     for out, delays in (("up", ["1us", "9us"]), ("down", ["9us", "1us"])):
         priolane.run(KEYS | {"sweep": {"topology.host_link.delay": delays}}, out=out)
-        found.append({record["run"]: record["digest"] for record in records(out)})
-    assert found[0] == found[1]
-    assert len(set(found[0].values())) == 2
+        results.append({record["run"]: record["digest"] for record in records(out)})
+    assert results[0] == results[1]
+    assert len(set(results[0].values())) == 2
 
 
 def test_each_value_of_keys_is_verified(folder: Path) -> None:
@@ -695,11 +695,11 @@ def test_a_rank_of_bytes_left_is_equal_to_the_bit(folder: Path) -> None:
     both["scheme"]["mine"]["port"] = RANKED
     for engine in ("window", "wheel"):
         run_grid(both, engine, Options(), Settings(engine=engine))
-        found = digests(engine)
-        assert all(found["rust", seed] == found["mine", seed] for seed in (1, 2))
+        result = digests(engine)
+        assert all(result["rust", seed] == result["mine", seed] for seed in (1, 2))
     (folder / "mine.py").write_text(text.replace("self.size - offset", "offset"), encoding="utf-8")
     run_grid(both, "other", Options(), Settings())
-    assert digests("other")["mine", 1] != found["mine", 1]
+    assert digests("other")["mine", 1] != result["mine", 1]
 
 
 def test_a_base_class_gives_no_rank(folder: Path) -> None:

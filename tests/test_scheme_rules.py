@@ -104,8 +104,8 @@ SETTINGS = {
 def test_a_rule_by_size_is_equal_to_the_bit(how: str) -> None:
     both = pair({"assign": {"kind": "size", "thresholds": ["10kB", "200kB"]}}, {"assign": rule()})
     run_grid(both, "out", Options(), SETTINGS[how])
-    found = digests("out")
-    assert all(found["rust", seed] == found["python", seed] for seed in (1, 2))
+    result = digests("out")
+    assert all(result["rust", seed] == result["python", seed] for seed in (1, 2))
     assert {flow["class_first"] for flow in flows("out", "python", 1).to_pylist()} == {0, 1, 2}
 
 
@@ -113,15 +113,15 @@ def test_the_random_number_of_a_flow_is_that_of_rules_in_rust() -> None:
     write("class BySize:\n    def priority(self, flow, u):\n        return (u >= 0.4) + (u >= 0.8)\n")
     both = pair({"assign": RANDOM}, {"assign": rule()})
     priolane.run(both, out="out")
-    found = digests("out")
-    assert all(found["rust", seed] == found["python", seed] for seed in (1, 2))
+    result = digests("out")
+    assert all(result["rust", seed] == result["python", seed] for seed in (1, 2))
 
 
 def test_keys_are_attributes_of_a_rule_and_parts_of_the_id() -> None:
     both = pair({"assign": rule()}, {"assign": rule(keys={"first": 500_000, "second": 5_000_000})})
     priolane.run(both, out="out")
-    found = digests("out")
-    assert found["rust", 1] != found["python", 1]
+    result = digests("out")
+    assert result["rust", 1] != result["python", 1]
     ids = {record["run"] for record in records("out")}
     write(RULE + "# another text\n")
     priolane.run(both, out="again")
@@ -138,8 +138,8 @@ def test_a_rule_of_a_session_is_taken() -> None:
         {"assign": {"kind": "deadline", "thresholds": ["1s"]}}, {"assign": rule(levels=3, **{"class": ByDeadline})}
     )
     priolane.run(both, out="out", seeds=[1])
-    asked = flows("out", "python", 1).to_pylist()
-    assert {(flow["deadline_ps"] is None, flow["class_asked"]) for flow in asked} == {(True, 2), (False, 0)}
+    request = flows("out", "python", 1).to_pylist()
+    assert {(flow["deadline_ps"] is None, flow["class_asked"]) for flow in request} == {(True, 2), (False, 0)}
 
 
 @pytest.mark.parametrize(
@@ -183,18 +183,18 @@ def test_a_rule_may_count_the_flows_before() -> None:
     both = pair({"assign": rule()}, {"assign": rule()})
     priolane.run(both, out="out")
     # Schemes and seeds do not see each other's counts.
-    found = digests("out")
-    assert found["rust", 1] == found["python", 1]
-    asked = flows("out", "python", 2).sort_by("flow").to_pylist()
-    assert [flow["class_asked"] for flow in asked[:4]] == [0, 1, 2, 0]
+    result = digests("out")
+    assert result["rust", 1] == result["python", 1]
+    request = flows("out", "python", 2).sort_by("flow").to_pylist()
+    assert [flow["class_asked"] for flow in request[:4]] == [0, 1, 2, 0]
 
 
 def test_a_rule_needs_no_deadlines() -> None:
     both = pair({"assign": {"kind": "size", "thresholds": ["10kB", "200kB"]}}, {"assign": rule()})
     del both["group"][0]["deadline"]
     priolane.run(both, out="out", seeds=[1])
-    found = digests("out")
-    assert found["rust", 1] == found["python", 1]
+    result = digests("out")
+    assert result["rust", 1] == result["python", 1]
 
 
 def test_checks_and_plans_run_nothing_of_a_rule(folder: Path) -> None:

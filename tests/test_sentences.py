@@ -60,18 +60,18 @@ def claim(test: Mapping[str, Any], *contrasts: MeasuredQuantity, says: str = "it
     )
 
 
-def in_words(one: Claim) -> str:
-    return finding(one).replace("\N{NO-BREAK SPACE}", " ")
+def in_words(judged_claim: Claim) -> str:
+    return finding(judged_claim).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_every_recorded_claim_is_a_sentence() -> None:
     texts = []
     for path in sorted(STUDY.glob("**/record.json")):
         for grid in json.loads(path.read_text(encoding="utf-8"))["grids"]:
-            for one in claims_of(grid):
-                texts.append(in_words(one))
-                assert verdict_text(one)
-                assert one.verdict is not Verdict.UNDECIDED or reason_text(one)
+            for judged_claim in claims_of(grid):
+                texts.append(in_words(judged_claim))
+                assert verdict_text(judged_claim)
+                assert judged_claim.verdict is not Verdict.UNDECIDED or reason_text(judged_claim)
     assert len(texts) > 850
     assert all(text.endswith(".") and not text[0].islower() and "None" not in text for text in texts)
     assert [text for text in texts if "{" in text or "nan" in text.split()] == []
@@ -114,8 +114,8 @@ def test_sides_differ_in_scheme_class_or_quantity(paths: str, text: str) -> None
 
 def test_sides_at_two_points_are_told_apart() -> None:
     sides = (side("rate.BE.a", {"time.warmup": "1ms"}), side("rate.BE.a", {"time.warmup": "9ms"}))
-    one = replace(value("rate.BE.a / rate.BE.a", ratio(2.0, 1.95, 2.05)), sides=sides)
-    assert in_words(claim({"kind": "order"}, one)) == (
+    judged_claim = replace(value("rate.BE.a / rate.BE.a", ratio(2.0, 1.95, 2.05)), sides=sides)
+    assert in_words(claim({"kind": "order"}, judged_claim)) == (
         "Mean rate of class BE with a at time warmup 1ms is 2.00 times [1.95, 2.05] that with a at time warmup 9ms."
     )
 
@@ -159,10 +159,10 @@ def test_a_trend_counts_its_steps() -> None:
     )
     ends = (side("fct.all.a", {LOAD: 0.8}), side("fct.all.a", {LOAD: 0.2}))
     fitted = replace(value("fct.all.a / fct.all.a", ratio(2.3, 2.1, 2.5)), sides=ends)
-    one = replace(claim({"kind": "trend", "goes": "up"}, fitted, says="FCT grows with load"), measured=line)
+    judged_claim = replace(claim({"kind": "trend", "goes": "up"}, fitted, says="FCT grows with load"), measured=line)
     # 1 to 2 and 1.5 to 3 rise, 2 to 1.5 falls.
     assert (
-        in_words(one)
+        in_words(judged_claim)
         == "FCT grows with load: it rises in 2 of 3 steps, 2.30 times [2.10, 2.50] from 0.2 to 0.8; asked: in all."
     )
 
@@ -187,23 +187,23 @@ def test_many_values_are_a_range_and_the_one_that_is_furthest_off() -> None:
 
 
 def test_what_is_not_shown_to_be_so_does_not_read_as_a_result() -> None:
-    one = claim({"kind": "bound", "above": 1.0}, value("cv.all.a", ratio(1.17, 0.9, 1.4)))
-    beginnings = {verdict: headline(replace(one, verdict=verdict)).partition("It")[0] for verdict in Verdict}
+    judged_claim = claim({"kind": "bound", "above": 1.0}, value("cv.all.a", ratio(1.17, 0.9, 1.4)))
+    beginnings = {verdict: headline(replace(judged_claim, verdict=verdict)).partition("It")[0] for verdict in Verdict}
     assert beginnings == {
         Verdict.REPRODUCED: "",
         Verdict.CONTRADICTED: "Not so here: ",
         Verdict.UNDECIDED: "Open: ",
         Verdict.INCOMPLETE: "Not finished: ",
     }
-    assert finding(replace(one, verdict=Verdict.UNDECIDED)).startswith("It is so: ")
+    assert finding(replace(judged_claim, verdict=Verdict.UNDECIDED)).startswith("It is so: ")
     assert headline(claim({"kind": "order"})) == "Not finished: It is so (not measured)"
 
 
 def test_a_number_that_no_run_can_have_is_impossible_and_not_merely_contradicted() -> None:
-    one = claim(
+    judged_claim = claim(
         {"kind": "ratio", "paper": 10.0, "within": 0.1}, value("fct.all.a", ratio(9.0, 9.0, 9.0)), says="it ends at 10"
     )
-    contradicted = replace(one, verdict=Verdict.CONTRADICTED)
+    contradicted = replace(judged_claim, verdict=Verdict.CONTRADICTED)
     proven = replace(contradicted, cause=Cause(CauseKind.PAPER, proof="tests/test_x.py::test_it"))
     assert headline(contradicted).startswith("Not so here: ")
     assert headline(proven).startswith("Impossible as printed: It ends at 10")
@@ -218,9 +218,11 @@ def test_a_number_that_no_run_can_have_is_impossible_and_not_merely_contradicted
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_a_number_that_a_parameter_was_fitted_to_is_fitted_whatever_its_verdict(verdict: Verdict) -> None:
     rate = {"kind": "ratio", "paper": 10.0, "within": 0.1}
-    one = replace(claim(rate, value("late.all.a", ratio(9.9, 9.8, 10.0)), says="PA misses 10"), verdict=verdict)
+    judged_claim = replace(
+        claim(rate, value("late.all.a", ratio(9.9, 9.8, 10.0)), says="PA misses 10"), verdict=verdict
+    )
     proof = Cause(CauseKind.PAPER, proof="tests/test_x.py::test_it")
-    fitted = replace(one, fitted="the deadlines of H", reason="the interval is wide", cause=proof)
+    fitted = replace(judged_claim, fitted="the deadlines of H", reason="the interval is wide", cause=proof)
     assert headline(fitted).startswith("Fitted: PA misses 10")
     assert (fitted.word, verdict_text(fitted)) == ("fitted", "fitted")
     assert reason_text(fitted) == "The deadlines of H were fitted to it."
@@ -237,15 +239,15 @@ def test_a_number_that_a_parameter_was_fitted_to_is_fitted_whatever_its_verdict(
 )
 def test_a_measurement_is_no_title_below_a_verdict_that_would_deny_it(verdict: Verdict, expected: str) -> None:
     pair = value("fct.all.dctcp / fct.all.pias", ratio(1.2, 1.1, 1.3))
-    one = replace(claim({"kind": "order"}, pair, says="short flows lose with PIAS"), verdict=verdict)
-    assert headline(one).replace("\N{NO-BREAK SPACE}", " ") == expected
-    assert title_is_claim_alone(one) == (verdict is not Verdict.REPRODUCED)
+    judged_claim = replace(claim({"kind": "order"}, pair, says="short flows lose with PIAS"), verdict=verdict)
+    assert headline(judged_claim).replace("\N{NO-BREAK SPACE}", " ") == expected
+    assert title_is_claim_alone(judged_claim) == (verdict is not Verdict.REPRODUCED)
 
 
 def title(test: Mapping[str, Any], estimate: Estimate, says: str, paths: str = "rate.DS.paccp") -> str:
     """The title of a contradicted claim."""
-    one = replace(claim(test, value(paths, estimate), says=says), verdict=Verdict.CONTRADICTED)
-    return headline(one).replace("\N{NO-BREAK SPACE}", " ")
+    judged_claim = replace(claim(test, value(paths, estimate), says=says), verdict=Verdict.CONTRADICTED)
+    return headline(judged_claim).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_title_has_its_values_in_brackets_after_the_statement() -> None:
@@ -267,19 +269,21 @@ def test_a_title_has_one_colon_at_most() -> None:
     )
     for path in sorted(STUDY.glob("**/record.json")):
         for grid in json.loads(path.read_text(encoding="utf-8"))["grids"]:
-            titles = [headline(one) for one in claims_of(grid)]
+            titles = [headline(judged_claim) for judged_claim in claims_of(grid)]
             assert [text for text in titles if text.count(": ") > 1 or text.count("(") != text.count(")")] == []
 
 
 def test_an_undecided_claim_says_why_and_what_it_leans_to() -> None:
-    one = replace(claim({"kind": "order"}), verdict=Verdict.UNDECIDED, uncorrected_verdict=Verdict.UNDECIDED)
-    wide = replace(one, reason_code="interval", reason="the interval is wide", seeds_needed=(17, 17))
+    judged_claim = replace(claim({"kind": "order"}), verdict=Verdict.UNDECIDED, uncorrected_verdict=Verdict.UNDECIDED)
+    wide = replace(judged_claim, reason_code="interval", reason="the interval is wide", seeds_needed=(17, 17))
     assert (verdict_text(wide), reason_text(wide)) == ("undecided", "About 17 seeds would decide it.")
     assert verdict_text(replace(wide, direction=Direction.OPPOSES)) == "undecided, leans no"
     assert reason_text(replace(wide, seeds_needed=(9, 30))) == "9 to 30 seeds would decide it."
     assert reason_text(replace(wide, seeds_needed=(9, None))) == "9 seeds or many more would decide it."
     assert reason_text(replace(wide, seeds_needed=None)) == "The interval is wide."
-    assert reason_text(replace(one, reason_code="one_seed")) == "One seed has no interval: run at least 3 seeds."
+    assert (
+        reason_text(replace(judged_claim, reason_code="one_seed")) == "One seed has no interval: run at least 3 seeds."
+    )
     alone = replace(wide, reason_code="claims", uncorrected_verdict=Verdict.CONTRADICTED, source=Source.OURS)
     assert verdict_text(alone) == "undecided (alone: does not hold)"
     assert reason_text(alone) == "Alone it does not hold; among all claims it is open. About 17 seeds would decide it."
@@ -297,9 +301,9 @@ def test_a_flag_has_the_numbers_of_the_worst_scheme_and_the_names_of_the_others(
         for scheme, part in (("dctcp", 0.26), ("pias", 0.75))
     ]
     few = Flag("few_flows", "class `large` of `pias` has 60 flows a run", "pias", "large", 60.0, 500.0)
-    one = replace(claim({"kind": "order"}), flags=(*flags, few))
+    judged_claim = replace(claim({"kind": "order"}), flags=(*flags, few))
     # 500 / 60 is 8.3 times, 0.75 / 0.1 is 7.5 times.
-    assert flag_texts([one, one]) == [
+    assert flag_texts([judged_claim, judged_claim]) == [
         "Class `large` of `pias` has 60 flows a run.",
         "Flows of pias hold 75 %; also dctcp.",
     ]
@@ -337,12 +341,12 @@ def test_a_point_is_told_by_what_differs_and_a_table_key_by_key() -> None:
 def test_a_cell_of_a_notebook_has_the_same_sentences_and_the_first_figure(tmp_path: Path) -> None:
     results = load(factories.make_results(tmp_path / "grid", panels=1))
     bare = results._repr_html_()
-    for one in results.report.claims:
-        assert html.escape(finding(one)) in bare
+    for judged_claim in results.report.claims:
+        assert html.escape(finding(judged_claim)) in bare
     assert "<b>✗ contradicted</b>: NOS2 varies" in bare
     (picture,) = re.findall(r'<img alt="([^"]+)" style="[^"]+" src="data:image/svg\+xml;base64,([^"]+)">', bare)
     assert picture[0] == html.escape(describe(results.report.drawn[0]))
     drawn = ET.fromstring(base64.b64decode(picture[1]))  # noqa: S314 - made just now
     assert drawn.get("aria-label") == results.report.drawn[0].title
-    marks = [one for one in drawn.iter("{http://www.w3.org/2000/svg}g") if one.get("class") == "m"]
+    marks = [element for element in drawn.iter("{http://www.w3.org/2000/svg}g") if element.get("class") == "m"]
     assert len(marks) == sum(len(series.marks) for series in results.report.drawn[0].series)

@@ -41,12 +41,12 @@ class Grid:
 
     def execute(self, options: Options) -> Results:
         self.asked.append(options)
-        chosen = self.first if options.seeds is None else options.seeds
-        seeds = list(range(1, chosen + 1)) if isinstance(chosen, int) else list(chosen)
+        choice = self.first if options.seeds is None else options.seeds
+        seeds = list(range(1, choice + 1)) if isinstance(choice, int) else list(choice)
         runs = [PlannedRun(f"{scheme}{seed}", scheme, seed) for seed in seeds for scheme in ("a", "b")]
         second = "undecided" if len(seeds) < self.from_seeds else "contradicted"
-        found = FakeResults(runs, report(["reproduced", second], self.because))
-        return cast(Results, found)
+        result = FakeResults(runs, report(["reproduced", second], self.because))
+        return cast(Results, result)
 
     def look(self, budget: str) -> list[str]:
         sequential.run_until_decided(self.execute, Options(), Budget.read(budget), self.looks.append)
@@ -143,8 +143,8 @@ def test_the_command_tells_each_look_and_judges_for_all(
     words = ["--until", "decided", "--budget", "16runs", "--jobs", "1"]
     assert main(["run", str(experiment), "-o", str(tmp_path / "out"), *words]) == 0
     assert "look 1 of 6, 2 seeds: 2 of 5 claims undecided; the next look would go beyond" in capsys.readouterr().out
-    asked: dict[str, Any] = core.options[0]
-    assert asked["looks"] == 6
+    request: dict[str, Any] = core.options[0]
+    assert request["looks"] == 6
     note = json.loads((tmp_path / "out" / "grid.json").read_text(encoding="utf-8"))
     assert note["options"]["looks"] == 6
     again: Callable[[], list[str]] = Options.from_json(json.dumps(note["options"])).arguments

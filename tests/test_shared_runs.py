@@ -34,7 +34,7 @@ def test_points_that_are_alike_for_a_scheme_share_its_runs(tmp_path: Path) -> No
     summary = results.to_pandas(scheme="dctcp", point={"timeout": 2})
     assert set(summary["timeout"]) == {2}
     assert len(summary[summary["class"] == "all"]) == 2
-    one = results.flows(scheme="dctcp", point={"timeout": 1})
-    assert results.flows(scheme="dctcp").num_rows == 2 * one.num_rows > 0
+    flows = results.flows(scheme="dctcp", point={"timeout": 1})
+    assert results.flows(scheme="dctcp").num_rows == 2 * flows.num_rows > 0
     (ratio,) = results.report.claims[-1].contrasts
     assert ratio.estimate.mean == 1

@@ -91,7 +91,7 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_while_a_semaphore_is_made_leaves_none() -> None:
     """A Ctrl-C between the registration of a semaphore and that of its finalizer left it in the system."""
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, check=False, timeout=60
     )
-    assert (found.stdout, found.stderr) == ("interrupted\n", "")
+    assert (process.stdout, process.stderr) == ("interrupted\n", "")

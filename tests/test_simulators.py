@@ -79,18 +79,18 @@ def test_both_run_the_same_flows_and_are_told_side_by_side(
     place = str(built(tmp_path, simulator, text))
     bench = ["bench", "--against", name, "--checkout", place, "--flows", "3", "--repeat"]
     assert main([*bench, "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["simulator"], found["flows"], len(found["pairs"])) == (name, 3, 2)
-    for pair in found["pairs"]:
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["simulator"], answer["flows"], len(answer["pairs"])) == (name, 3, 2)
+    for pair in answer["pairs"]:
         # Nothing is lost here, so that both count all data with its ACKs; htsim a pull for each packet besides, which
         # may ride on the ACK here.
         share = pair["priolane"]["packet_hops"] / pair[name]["packet_hops"]
         assert share == pytest.approx(1.0, rel=0.02) if name == "yaps" else 2 / 3 < share < 1
         assert pair[name]["cpu_s"] == pytest.approx(0.2, abs=0.15)
         assert pair["priolane"]["command_s"] > pair["priolane"]["cpu_s"] > 0
-        assert pair[name]["command_s"] == pytest.approx(pair[name]["cpu_s"] + found["start_s"])
-    assert found["ratio"]["min"] <= found["ratio"]["median"] <= found["ratio"]["max"]
-    for size_class in found["classes"]:
+        assert pair[name]["command_s"] == pytest.approx(pair[name]["cpu_s"] + answer["start_s"])
+    assert answer["ratio"]["min"] <= answer["ratio"]["median"] <= answer["ratio"]["max"]
+    for size_class in answer["classes"]:
         ours, theirs = size_class["mean_s"]
         assert ours == pytest.approx(theirs, rel=0.5)
 

@@ -151,9 +151,9 @@ def test_pictures_show_what_readme_and_the_documents_say() -> None:
     titles = json.loads(site_pictures.HEADLINES.read_text(encoding="utf-8"))
     assert list(titles) == list(site_pictures.NAMES)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"^✓ holds  (.*)\.$", readme, re.MULTILINE)
-    assert found is not None
-    says = re.sub(r" \[[^]]*\]", "", found[1])
+    match = re.search(r"^✓ holds  (.*)\.$", readme, re.MULTILINE)
+    assert match is not None
+    says = re.sub(r" \[[^]]*\]", "", match[1])
     assert titles["report"] == says, "make pictures"
     # The document has the answer of the same command.
     assert f"{titles['advice']}: " in (ROOT / "docs" / "advise.md").read_text(encoding="utf-8"), "make pictures"
@@ -348,21 +348,21 @@ def test_search_works_from_files(site: Path, page: browser.Page) -> None:
         "(document.querySelector('input.md-search__input'))"
     )
     wait_for(page, "document.querySelectorAll('.md-search-result__link').length > 0")
-    found = page.value("[...document.querySelectorAll('.md-search-result__link')].map(a => a.href).join(' ')")
-    assert "reference/transport.html" in found
-    asked = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    value = page.value("[...document.querySelectorAll('.md-search-result__link')].map(a => a.href).join(' ')")
+    assert "reference/transport.html" in value
+    results = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
+    assert [url for url in results if not url.startswith(("file:", "data:"))] == []
 
 
 def test_the_index_of_the_search_has_no_tables_of_records(site: Path) -> None:
     index = json.loads(
         (site / "search" / "search_index.js").read_text(encoding="utf-8").partition("=")[2].rstrip(";\n")
     )
-    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert {"faq.html", "thresholds.html", "reference/transport.html", "findings/nos2/fig6.html"} <= found
-    assert found.isdisjoint({"ledger.html", "ledger-readings.html", "gallery.html", "reference/metrics.html"})
-    assert "assumptions/model.html" in found
-    assert "assumptions/ours.html" not in found
+    results = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {"faq.html", "thresholds.html", "reference/transport.html", "findings/nos2/fig6.html"} <= results
+    assert results.isdisjoint({"ledger.html", "ledger-readings.html", "gallery.html", "reference/metrics.html"})
+    assert "assumptions/model.html" in results
+    assert "assumptions/ours.html" not in results
     assert {entry.get("boost") for entry in index["docs"] if entry["location"].startswith("faq.html")} == {4}
 
 

@@ -74,10 +74,10 @@ def test_they_are_the_ones_that_sorting_all_flows_finds(tmp_path: Path) -> None:
     results = load(factories.make_results(tmp_path / "grid", panels=1))
     every = write_random(results)
     results = load(results.directory)
-    found = slowest(results)
-    assert found.place == "load 0.8"
-    assert list(found.by_scheme) == list(factories.SCHEMES)
-    for scheme, rows in found.by_scheme.items():
+    slowest_flows = slowest(results)
+    assert slowest_flows.place == "load 0.8"
+    assert list(slowest_flows.by_scheme) == list(factories.SCHEMES)
+    for scheme, rows in slowest_flows.by_scheme.items():
         wanted = sorted(every[scheme])[:5]
         words = [shlex.split(row.command) for row in rows]
         found_flows = [(int(w[w.index("--seed") + 1]), int(w[w.index("--flow") + 1])) for w in words]
@@ -117,9 +117,9 @@ def test_the_command_of_a_page_traces_that_flow(
 ) -> None:
     (tmp_path / "two.toml").write_text(EXPERIMENT, encoding="utf-8")
     assert main(["run", str(tmp_path / "two.toml"), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 0
-    found = slowest(load(tmp_path / "out"))
+    slowest_flows = slowest(load(tmp_path / "out"))
     monkeypatch.chdir(tmp_path)
-    first = found.by_scheme["ps"][0]
+    first = slowest_flows.by_scheme["ps"][0]
     capsys.readouterr()
     assert main(shlex.split(first.command)[1:]) == 0
     shown = capsys.readouterr().out

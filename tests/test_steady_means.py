@@ -48,8 +48,8 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def jackknife(results: Results, scheme: str) -> float:
     """The ratio of sums without its bias of first order, by the textbook."""
     steady = [record["steady"]["all"] for record in results.records.values() if record["scheme"] == scheme]
-    arrivals = np.array([one["arrivals"] for one in steady], float)
-    times = arrivals * np.array([one["mean_fct_s"] for one in steady])
+    arrivals = np.array([row["arrivals"] for row in steady], float)
+    times = arrivals * np.array([row["mean_fct_s"] for row in steady])
     n = len(steady)
     assert n == 8
     without = np.array([np.log(np.delete(times, i).sum() / np.delete(arrivals, i).sum()) for i in range(n)])
@@ -61,7 +61,7 @@ def test_all_that_is_printed_is_the_ratio_of_sums(queue: Results) -> None:
     (row,) = [row for row in overview(queue).classes[0].rows if row.scheme == "newreno"]
     assert row.entries[0].estimate.mean == pytest.approx(wanted, rel=1e-9)
     report = json.loads((queue.directory / "report.json").read_text(encoding="utf-8"))
-    mean, gain = (one["points"][0]["measured"][0] for one in report["claims"])
+    mean, gain = (claim["points"][0]["measured"][0] for claim in report["claims"])
     assert mean["mean"] == pytest.approx(wanted, rel=1e-9)
     assert gain["mean"] == pytest.approx(wanted / jackknife(queue, "ps"), rel=1e-9)
     # The geometric mean of the runs' means is another number.
@@ -71,8 +71,8 @@ def test_all_that_is_printed_is_the_ratio_of_sums(queue: Results) -> None:
 
 def test_comparisons_have_the_same_means(queue: Results) -> None:
     (change,) = [
-        one
-        for one in compare(queue, queue).changes
-        if (one.scheme, one.size_class, one.metric) == ("newreno", "all", "mean_fct_s")
+        change
+        for change in compare(queue, queue).changes
+        if (change.scheme, change.size_class, change.metric) == ("newreno", "all", "mean_fct_s")
     ]
     assert change.first == pytest.approx(jackknife(queue, "newreno"), rel=1e-9)

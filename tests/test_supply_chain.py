@@ -28,11 +28,11 @@ def locked(name: str) -> Iterator[tuple[Requirement, list[str]]]:
             yield Requirement(line.split(" --hash")[0].strip()), HASH.findall(line)
 
 
-def unmet(wanted: list[str], found: list[tuple[Requirement, list[str]]], python: str) -> list[str]:
+def unmet(wanted: list[str], result: list[tuple[Requirement, list[str]]], python: str) -> list[str]:
     """The requirements that no locked package meets on Linux with this version of Python."""
     environment: dict[str, str | Set[str]] = {name: str(value) for name, value in default_environment().items()}
     environment |= {"python_version": python, "python_full_version": f"{python}.9"}
-    here = [package for package, _ in found if package.marker is None or package.marker.evaluate(environment)]
+    here = [package for package, _ in result if package.marker is None or package.marker.evaluate(environment)]
     versions = {package.name: str(package.specifier).removeprefix("==") for package in here}
     return [
         text
@@ -46,12 +46,12 @@ def unmet(wanted: list[str], found: list[tuple[Requirement, list[str]]], python:
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_each_requirement_is_locked_in_one_version_that_it_allows(name: str, python: str) -> None:
     wanted = lock.requirements(ROOT / "pyproject.toml")[name]
-    found = list(locked(name))
-    assert unmet(wanted, found, python) == []
+    results = list(locked(name))
+    assert unmet(wanted, results, python) == []
     # The check itself finds what is missing and what is too old.
-    assert unmet([*wanted, "no-such-package"], found, python) == ["no-such-package"]
+    assert unmet([*wanted, "no-such-package"], results, python) == ["no-such-package"]
     newer = f"{Requirement(wanted[0]).name}>=9999"
-    assert unmet([newer], found, python) == [newer]
+    assert unmet([newer], results, python) == [newer]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -197,7 +197,7 @@ WRITERS = {
 
 
 def test_no_other_module_prints() -> None:
-    found = set()
+    results = set()
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         if name.startswith(("peers/", "simulators/")):
@@ -207,5 +207,5 @@ def test_no_other_module_prints() -> None:
                 continue
             called = ast.unparse(node.func)
             if called in ("print", "sys.stdout.write", "sys.stderr.write", "Console"):
-                found.add(name)
-    assert found == WRITERS
+                results.add(name)
+    assert results == WRITERS

@@ -39,9 +39,9 @@ def test_a_file_of_801_lines_is_found() -> None:
     ],
 )
 def test_the_parts_of_tuples_are_arguments(signature: str, count: int) -> None:
-    found = list(check_sizes.violations("x.rs", f"{signature} {{}}\n"))
+    results = list(check_sizes.violations("x.rs", f"{signature} {{}}\n"))
     hidden = count > check_sizes.ARGUMENTS and "(a, b)" in signature
-    assert found == ([f"x.rs: function f has {count} arguments with those in tuples (at most 6)"] if hidden else [])
+    assert results == ([f"x.rs: function f has {count} arguments with those in tuples (at most 6)"] if hidden else [])
 
 
 @pytest.mark.soak
@@ -89,8 +89,8 @@ def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong:
     ],
 )
 def test_listed_names_and_phrases_are_found(name: str, text: str, lines: list[int]) -> None:
-    found = check_vocabulary.violations(name, text, {"Knob": "Option"}, {"anew": "again"})
-    assert sorted(int(line.split(":")[1]) for line in found) == lines
+    messages = check_vocabulary.violations(name, text, {"Knob": "Option"}, {"anew": "again"})
+    assert sorted(int(line.split(":")[1]) for line in messages) == lines
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_sentences_that_are_too_long_and_numbers_of_another_form_are_found(text:
 )
 def test_phrases_that_are_hard_to_read_are_found_in_pages_for_users(text: str, times: int) -> None:
     for page in ("README.md", "docs/a.md", "docs/guides/a.md"):
-        found = list(check_prose.violations(page, text))
-        assert len(found) == times
-        assert all("hard to read" in line for line in found)
+        results = list(check_prose.violations(page, text))
+        assert len(results) == times
+        assert all("hard to read" in line for line in results)
     assert not list(check_prose.violations("CONTRIBUTING.md", text))
 
 

@@ -61,10 +61,10 @@ def test_json_holds_packets_hops_and_state(
     core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["trace", str(experiment), "--flow", "0", "--seed", "1", "-o", str(tmp_path / "out"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [packet["number"] for packet in found["packets"]] == [0, 1]
-    assert [hop["port"] for hop in found["packets"][0]["hops"]] == ["h0->s0", "s0->h1"]
-    assert found["state"][0] == [10_067_200, "cwnd_bytes", 14_600.0]
+    answer = json.loads(capsys.readouterr().out)
+    assert [packet["number"] for packet in answer["packets"]] == [0, 1]
+    assert [hop["port"] for hop in answer["packets"][0]["hops"]] == ["h0->s0", "s0->h1"]
+    assert answer["state"][0] == [10_067_200, "cwnd_bytes", 14_600.0]
     assert core.traced[0]["at"] is None
 
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_traced_is_exit_2(
 
 def dissected(capture: Path, *fields: str) -> list[list[str]]:
     """The fields of each packet as tshark reads them, checksums verified."""
-    asked = [part for field in fields for part in ("-e", field)]
+    results = [part for field in fields for part in ("-e", field)]
     options = [
         "-o",
         "ip.check_checksum:TRUE",
@@ -113,7 +113,7 @@ def dissected(capture: Path, *fields: str) -> list[list[str]]:
         "tcp.relative_sequence_numbers:FALSE",
     ]
     read = subprocess.run(
-        ["tshark", "-r", str(capture), "-T", "fields", *options, *asked], check=True, capture_output=True, text=True
+        ["tshark", "-r", str(capture), "-T", "fields", *options, *results], check=True, capture_output=True, text=True
     )
     return [line.split("\t") for line in read.stdout.splitlines()]
 

@@ -47,16 +47,16 @@ def test_the_search_ends_at_the_least_within_its_finest_step() -> None:
         return abs(low / 30_000 - 1) + abs(high / 2_000_000 - 1)
 
     tries = descend((1_000, 100_000), cost)
-    best = min(tries, key=lambda one: one.cost)
+    best = min(tries, key=lambda attempt: attempt.cost)
     # A step of 1.2 is at most 0.2 off for each.
     assert best.cost < 0.4
     assert tries[0].thresholds == (1_000, 100_000)
-    assert all(low < high for low, high in (one.thresholds for one in tries))
-    assert len({one.thresholds for one in tries}) == len(tries)
+    assert all(low < high for low, high in (attempt.thresholds for attempt in tries))
+    assert len({attempt.thresholds for attempt in tries}) == len(tries)
 
 
 def test_no_more_are_tried_than_asked_for() -> None:
-    assert len(descend((1_000, 100_000), lambda found: -float(sum(found)), most=7)) == 7
+    assert len(descend((1_000, 100_000), lambda result: -float(sum(result)), most=7)) == 7
 
 
 def test_a_threshold_that_parts_small_from_large_flows_is_found(
@@ -68,8 +68,8 @@ def test_a_threshold_that_parts_small_from_large_flows_is_found(
     assert cli.main(arguments) == 0
     shown = capsys.readouterr().out
     line = next(line for line in shown.splitlines() if line.startswith("assign = "))
-    found = int(line.split('"')[3].removesuffix("B"))
-    assert 10_000 <= found < 1_000_000
+    result = int(line.split('"')[3].removesuffix("B"))
+    assert 10_000 <= result < 1_000_000
     runs = [json.loads(file.read_text()) for file in (tmp_path / "out").glob("*/*/run.json")]
     assert len({run["summary"]["all"]["flows"] for run in runs}) == 1
 

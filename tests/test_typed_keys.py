@@ -52,7 +52,7 @@ def judged(folder: Path, experiments: list[dict[str, Any]]) -> list[str]:
     file.write_text("\n".join(["from priolane.keys import Keys", *lines, ""]), encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--config-file=", "--follow-imports=silent", "--no-error-summary"]
     environment = {"MYPYPATH": str(ROOT / "python"), "PATH": ""}
-    found = subprocess.run(
+    process = subprocess.run(
         [*command, f"--cache-dir={folder / 'cache'}", str(file)],
         check=False,
         capture_output=True,
@@ -60,8 +60,8 @@ def judged(folder: Path, experiments: list[dict[str, Any]]) -> list[str]:
         cwd=folder,
         env=environment,
     )
-    assert found.returncode in {0, 1}, found.stderr
-    return [line.partition("experiments.py:")[2] for line in found.stdout.splitlines() if "error:" in line]
+    assert process.returncode in {0, 1}, process.stderr
+    return [line.partition("experiments.py:")[2] for line in process.stdout.splitlines() if "error:" in line]
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
@@ -88,6 +88,6 @@ def test_a_type_checker_accepts_shipped_experiments_and_finds_mistakes(tmp_path:
         ("scheme.mine.port.queue", 2),
         ("scheme.mine.transport", {"kind": "dctcp2"}),
     ]
-    found = judged(tmp_path, [*right, *(changed(*mistake) for mistake in wrong)])
-    numbers = {int(line.partition(":")[0]) - 2 for line in found}
-    assert numbers == set(range(len(right), len(right) + len(wrong))), found
+    result = judged(tmp_path, [*right, *(changed(*mistake) for mistake in wrong)])
+    numbers = {int(line.partition(":")[0]) - 2 for line in result}
+    assert numbers == set(range(len(right), len(right) + len(wrong))), result

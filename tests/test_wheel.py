@@ -26,8 +26,8 @@ OF_A_BUILD = re.compile(r"/RECORD$|/sboms/")
 
 
 def wheel(pattern: str, folder: str = ".") -> Path:
-    (found,) = (Path(str(FOLDER)).resolve() / folder).glob(pattern)
-    return found
+    (result,) = (Path(str(FOLDER)).resolve() / folder).glob(pattern)
+    return result
 
 
 def contents(path: Path) -> dict[str, str]:

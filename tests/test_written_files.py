@@ -141,7 +141,7 @@ def test_a_full_disk_leaves_no_file_and_no_directory(
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
     # `-B`: Python would write truncated bytecode, which later tests read, where no file can grow.
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-B", "-m", "priolane", *words],
         check=False,
         capture_output=True,
@@ -149,9 +149,9 @@ def test_a_full_disk_leaves_no_file_and_no_directory(
         timeout=120,
         preexec_fn=limit,
     )
-    assert found.returncode == 1, found.stderr
-    assert found.stderr.count("\n") == 1
-    assert "runs are kept" not in found.stderr
+    assert process.returncode == 1, process.stderr
+    assert process.stderr.count("\n") == 1
+    assert "runs are kept" not in process.stderr
     assert not (tmp_path / "new").exists()
 
 

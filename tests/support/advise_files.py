@@ -61,9 +61,13 @@ def made_list(start_ns: Sequence[float], nbytes: Sequence[float], **columns: Any
     count = len(start_ns)
     at = np.asarray(start_ns, dtype=float)
     after = tuple(columns.pop("after", ()))
-    of = {"src": np.zeros(count), "dst": np.ones(count), **{name: np.asarray(one) for name, one in columns.items()}}
-    found = {"start_ns": at, "bytes": np.asarray(nbytes, dtype=float), **of}
-    return FlowList(Path("made.csv"), found, at, np.zeros(count, dtype=np.int64), after=after)
+    of = {
+        "src": np.zeros(count),
+        "dst": np.ones(count),
+        **{name: np.asarray(column) for name, column in columns.items()},
+    }
+    columns_of = {"start_ns": at, "bytes": np.asarray(nbytes, dtype=float), **of}
+    return FlowList(Path("made.csv"), columns_of, at, np.zeros(count, dtype=np.int64), after=after)
 
 
 def of_pseudo(pseudo: Sequence[float], floor: float = 0.0) -> Jackknife:

@@ -109,6 +109,6 @@ def world(folder: Path) -> World:
 
 def summaries(results: Results, scheme: str) -> Mapping[str, Mapping[str, float]]:
     """The summary of one run by class."""
-    (own,) = [one for one in results.runs if one.scheme == scheme]
-    found: Mapping[str, Mapping[str, float]] = results.records[own.id]["summary"]
-    return found
+    (own,) = [run for run in results.runs if run.scheme == scheme]
+    result: Mapping[str, Mapping[str, float]] = results.records[own.id]["summary"]
+    return result

@@ -81,12 +81,12 @@ class Page:
 
     def tooltip(self) -> str | None:
         """The text that the browser shows for what is under the mouse: the `<title>` of the innermost drawing part."""
-        found: str | None = self.value(
+        value: str | None = self.value(
             "(() => { const under = [...document.querySelectorAll('svg *:hover')].reverse();"
             " for (const e of under) for (const c of e.children) if (c.tagName === 'title') return c.textContent;"
             " return null; })()"
         )
-        return found
+        return value
 
     def complaints(self) -> list[Any]:
         """Everything that the page logged, refused or threw."""
@@ -121,7 +121,7 @@ def started(program: str, profile: Path) -> Iterator[Page]:
     try:
         assert child.stderr is not None
         lines = (_LISTENING.search(line) for line in child.stderr)
-        address = next((found[1] for found in lines if found), None)
+        address = next((result[1] for result in lines if result), None)
         assert address, "the browser ended before it listened"
         with connect(address, max_size=None, open_timeout=_TIMEOUT_S, proxy=None) as socket:
             yield Page(socket)

@@ -28,7 +28,7 @@ class Block:
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in their order."""
-    return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+    return [Block(*block) for block in _BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
 def run_page(page: Path, names: dict[str, Any]) -> int:
@@ -103,7 +103,7 @@ def compare(shown: str, printed: str) -> None:
             free = True
             continue
         places = range(at, len(lines)) if free else range(at, min(at + 1, len(lines)))
-        found = next((place for place in places if _matches(lines[place], wanted)), None)
-        assert found is not None, f"not printed: {wanted!r}\nafter line {at} of:\n{printed}"
-        at, free = found + 1, False
+        match = next((place for place in places if _matches(lines[place], wanted)), None)
+        assert match is not None, f"not printed: {wanted!r}\nafter line {at} of:\n{printed}"
+        at, free = match + 1, False
     assert free or at == len(lines), f"printed besides: {lines[at:]}"

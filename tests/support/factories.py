@@ -132,10 +132,10 @@ def record(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def priority_row(asked: int, served: int, packets: int, inversions: int) -> dict[str, Any]:
+def priority_row(request: int, served: int, packets: int, inversions: int) -> dict[str, Any]:
     """One row of "are my priorities honoured?"."""
     return {
-        "asked": asked,
+        "asked": request,
         "served": served,
         "flows": 10,
         "packets": packets,

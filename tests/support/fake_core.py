@@ -149,12 +149,12 @@ class FakeCore:
         progress: Callable[[float, int, int], bool] | None = None,
     ) -> str:
         self.plan(path, options)
-        asked = json.loads(request)
-        assert asked.keys() == {"flow", "seed", "point", "at"}
-        self.traced.append(asked)
-        if asked["seed"] is None:
+        answer = json.loads(request)
+        assert answer.keys() == {"flow", "seed", "point", "at"}
+        self.traced.append(answer)
+        if answer["seed"] is None:
             raise InputError(f"{path}: 8 runs match. Add --seed K (from 1 to 2).")
-        return json.dumps(factories.make_trace(Path(out_dir), asked["flow"]))
+        return json.dumps(factories.make_trace(Path(out_dir), answer["flow"]))
 
     def run_unit(self, unit: str, settings: str, texts: dict[str, str]) -> bytes:
         assert json.loads(settings).keys() == {"engine", "verify", "threads"}

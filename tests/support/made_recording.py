@@ -73,12 +73,12 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, Column]:
         "fate": "arrived",
         **{f"{name}_ps": NEVER for name in ("made", "delivered", "queued", "start", "end", "arrived", "removed")},
     }
-    found: dict[str, Column] = {}
+    columns_of: dict[str, Column] = {}
     for name, default in defaults.items():
         values = [row.get(name, default) for row in rows]
         kind: Any = object if isinstance(default, str) else bool if name in _FLAGS else np.int64
-        found[name] = np.array(values, dtype=kind)
-    return found
+        columns_of[name] = np.array(values, dtype=kind)
+    return columns_of
 
 
 LEAVES, SPINES, HOSTS = 4, 2, 16

@@ -12,8 +12,8 @@ TEST_NAMESPACE = f"priolane-{os.getpid()}"
 COMMANDS = ("ip", "tc", "nft")
 
 
-def run(*command: str, given: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, capture_output=True, text=True, input=given, check=check, timeout=60)
+def run(*command: str, stdin: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, check=check, timeout=60)
 
 
 def unavailable() -> str | None:
@@ -35,13 +35,13 @@ class Hosts:
     first: str
     second: str
 
-    def run(self, *command: str, given: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    def run(self, *command: str, stdin: str | None = None, check: bool = True) -> "subprocess.CompletedProcess[str]":
         """A command at the first."""
-        return run("ip", "netns", "exec", self.first, *command, given=given, check=check)
+        return run("ip", "netns", "exec", self.first, *command, stdin=stdin, check=check)
 
-    def at_second(self, *command: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
+    def at_second(self, *command: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
         """A command at the second."""
-        return run("ip", "netns", "exec", self.second, *command, given=given)
+        return run("ip", "netns", "exec", self.second, *command, stdin=stdin)
 
 
 def two_hosts() -> Iterator[Hosts]:

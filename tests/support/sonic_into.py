@@ -30,8 +30,8 @@ def exported(config: Config, plan: ExportPlan, folder: Path, routing: Routing = 
 
 def applied(config: Config, patch: str) -> Config:
     """The configuration after a patch, by the library that SONiC applies patches with."""
-    found: Config = jsonpatch.apply_patch(config, json.loads(patch))
-    return found
+    result: Config = jsonpatch.apply_patch(config, json.loads(patch))
+    return result
 
 
 def treatment(config: Config, port: str, dscp: int) -> dict[str, Any]:
@@ -39,11 +39,11 @@ def treatment(config: Config, port: str, dscp: int) -> dict[str, Any]:
     test."""
 
     def row(table: str, number: str) -> Mapping[str, str]:
-        for key, found in config.get(table, {}).items():
+        for key, result in config.get(table, {}).items():
             name, _, numbers = key.partition("|")
             ends = numbers.split("-")
             if name == port and int(ends[0]) <= int(number) <= int(ends[-1]):
-                return dict(found)
+                return dict(result)
         return {}
 
     maps = config.get("PORT_QOS_MAP", {}).get(port, {})

@@ -133,41 +133,41 @@ def _maps(draw: random.Random, maps: list[str], ports: list[str], lossless: int 
 
 
 def _queue_rows(draw: random.Random, port: str) -> Config:
-    found: Config = {}
+    rows: Config = {}
     for run in _runs(draw):
         row = {"scheduler": draw.choice(["scheduler.0", "scheduler.0", "scheduler.1", "scheduler.w"])}
         if draw.random() < 0.3:
             row["wred_profile"] = "AZURE_LOSSLESS"
-        found[_key(port, *run)] = row
+        rows[_key(port, *run)] = row
     if draw.random() < 0.9:
         # Routing protocols are in one of these two, by the maps of the port.
-        found = {key: row for key, row in found.items() if _last(key) < 4}
-        found |= {f"{port}|{number}": {"scheduler": "scheduler.s"} for number in (4, 6)}
-    return found
+        rows = {key: row for key, row in rows.items() if _last(key) < 4}
+        rows |= {f"{port}|{number}": {"scheduler": "scheduler.s"} for number in (4, 6)}
+    return rows
 
 
 def _classes(draw: random.Random, rest: int, lossless: int | None) -> dict[str, str]:
-    found = {str(dscp): str(rest) for dscp in range(64)}
+    classes = {str(dscp): str(rest) for dscp in range(64)}
     for dscp in draw.sample(range(1, 48), draw.randint(0, 4)):
-        found[str(dscp)] = str(draw.choice([0, 1, 2, 5, lossless or 1]))
+        classes[str(dscp)] = str(draw.choice([0, 1, 2, 5, lossless or 1]))
     for dscp in range(48, 64) if draw.random() < 0.5 else (48,):
-        found[str(dscp)] = "6"
+        classes[str(dscp)] = "6"
     for dscp in draw.sample(range(1, 48), draw.randint(0, 3)):
         if rest == 0 and dscp not in (40, 32, 24, 16):
             # What no map names is in traffic class 0.
-            del found[str(dscp)]
-    return found
+            del classes[str(dscp)]
+    return classes
 
 
 def _queues(draw: random.Random) -> dict[str, str]:
-    found = {str(number): str(number) for number in range(8)}
+    queues = {str(number): str(number) for number in range(8)}
     if draw.random() < 0.3:
-        found |= {str(number): str(draw.choice([0, 1])) for number in (2, 5)}
+        queues |= {str(number): str(draw.choice([0, 1])) for number in (2, 5)}
     if draw.random() < 0.3:
-        found["6"] = "4"
+        queues["6"] = "4"
     if draw.random() < 0.3:
-        found |= {str(number): "0" for number in range(8, 16)}
-    return found
+        queues |= {str(number): "0" for number in range(8, 16)}
+    return queues
 
 
 def _runs(draw: random.Random) -> list[tuple[int, int]]:

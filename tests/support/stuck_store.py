@@ -90,9 +90,9 @@ class _Request(BaseHTTPRequestHandler):
         objects = self.server.objects
         if not key:
             prefix = urllib.parse.parse_qs(parsed.query).get("prefix", [""])[0]
-            found = sorted(name for name in objects if name.startswith(prefix))
+            listed = sorted(name for name in objects if name.startswith(prefix))
             stated = self.server.stated_size
-            sizes = {name: len(objects[name]) if stated is None else stated for name in found}
+            sizes = {name: len(objects[name]) if stated is None else stated for name in listed}
             items = "".join(_ITEM.format(escape(name), size) for name, size in sizes.items())
             return 200, _LISTING.format(BUCKET, items).encode()
         if self.command == "PUT":
