@@ -10,10 +10,7 @@
 //! period in which switch chips update their averages is not public (docs/assumptions.md#red-average).
 
 use super::backlog::Slope;
-use super::{
-    Admission, AnyDiscipline, Buffer, Discipline, DisciplineSpec, PortContext, PortFactory, PortSink, Scope,
-    SortBy,
-};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, Scope, SortBy};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Marks, QueueItem};
 use crate::units::{Limit, Rate, Time};
@@ -23,15 +20,15 @@ const PER_MILLION: f64 = 1e6;
 
 /// A discipline whose packets are marked by an average of the backlog.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AveragedSpec {
-    /// The discipline, whose own marks are replaced.
-    pub inner: Box<DisciplineSpec>,
+pub struct AveragedSpec<S> {
+    /// The discipline, whose own marks are replaced. It is boxed, as the list of disciplines has this one, too.
+    pub inner: Box<S>,
     /// The weight of an arrival in the average, in millionths, 1 to 1,000,000.
     pub weight: u32,
 }
 
-impl PortFactory for AveragedSpec {
-    type Port<P: QueueItem> = Averaged<AnyDiscipline<P>>;
+impl<S: PortFactory> PortFactory for AveragedSpec<S> {
+    type Port<P: QueueItem> = Averaged<S::Port<P>>;
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> Self::Port<P> {
         let unmarked = Buffer { mark_above: Limit::Unlimited, ramp: None, ..context.buffer };

@@ -1,6 +1,6 @@
 //! Buffer and marking thresholds of a port, as scheme files state them.
 
-use super::{Alpha, AveragedSpec, Buffer, ByRate, DerivedLimit, DisciplineSpec, Ramp, Scope, SharedBuffer};
+use super::{Alpha, Buffer, ByRate, DerivedLimit, Ramp, Scope, SharedBuffer};
 use crate::keys::{Bytes, KeyConflict, Keys, Millionths};
 use crate::quantity::{show_limit, show_rate};
 use crate::units::{Limit, Rate};
@@ -253,14 +253,6 @@ impl Ecn {
     /// Returns the threshold at links of `rate`.
     pub fn threshold(&self, rate: Rate) -> Option<Limit> {
         self.at.get(rate)
-    }
-
-    /// Returns `discipline` with marks by an average of its backlog, if there is to be one.
-    pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
-        match self.average {
-            Some(weight) => AveragedSpec { inner: Box::new(discipline), weight }.into(),
-            None => discipline,
-        }
     }
 
     /// Adds thresholds for those of `rates` that have none, in proportion to that of the next slower rate that has one, or

@@ -269,5 +269,5 @@ disciplines! {
         /// Approximately sorted by rank, with strict queues.
         SpPifo(super::sp_pifo::SpPifoSpec) is [SpPifo: super::sp_pifo::SpPifoSpec];
     }
-    besides { Limited: LimitedSpec, Averaged: AveragedSpec }
+    besides { Limited: LimitedSpec, Averaged: AveragedSpec<DisciplineSpec> }
 }

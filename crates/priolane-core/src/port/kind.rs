@@ -3,7 +3,9 @@
 use super::kind_rules::ORDINARY;
 use super::pfc::Pfc;
 use super::registered::RegisteredKind;
-use super::{Buffer, BufferSpec, DisciplineSpec, Ecn, KindRules, OfKind, PortFactory, PortKind};
+use super::{
+    AveragedSpec, Buffer, BufferSpec, DisciplineSpec, Ecn, KindRules, OfKind, PortFactory, PortKind,
+};
 use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::{Capability, Entry, Part, Provision};
 use crate::registry::RegisterError;
@@ -43,6 +45,16 @@ pub struct PortKeys {
         source = "IEEE 802.1Q-2018 clause 36; HPCC (SIGCOMM 2019) §5.1; docs/assumptions.md#pfc"
     )]
     pub pfc: Option<Pfc>,
+}
+
+impl Ecn {
+    /// Returns `discipline` with marks by an average of its backlog, if there is to be one.
+    pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
+        match self.average {
+            Some(weight) => AveragedSpec { inner: Box::new(discipline), weight }.into(),
+            None => discipline,
+        }
+    }
 }
 
 impl PortKeys {

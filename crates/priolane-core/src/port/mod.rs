@@ -35,6 +35,7 @@ mod strict;
 mod strict_first;
 mod token_group;
 mod trimming;
+mod virtual_clock;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};

@@ -9,7 +9,7 @@
 //! leave (docs/assumptions.md#strict-first).
 
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
-use super::wfq::VirtualClock;
+use super::virtual_clock::VirtualClock;
 use super::{PortContext, PortFactory, QueueWeights};
 use crate::ids::{CLASSES, Class};
 use crate::packet::QueueItem;

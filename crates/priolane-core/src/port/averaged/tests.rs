@@ -3,7 +3,7 @@
 use super::*;
 use crate::ids::{FlowId, LinkId};
 use crate::packet::{Frame, Offset, Packet};
-use crate::port::{FifoSpec, Ramp, Returns, StrictSpec};
+use crate::port::{AnyDiscipline, DisciplineSpec, FifoSpec, Ramp, Returns, StrictSpec};
 use crate::units::Span;
 
 const RATE: Rate = Rate::from_gbps(10);
