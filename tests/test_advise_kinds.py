@@ -149,7 +149,7 @@ def test_an_interval_on_both_sides_of_the_bound_cannot_tell(folder: Path, capsys
     ("words", "reason", "cure"),
     [
         (["--sampling", "1000", *asked("p99.small < 1ms")], "1 packet in 1000 of", "without sampling"),
-        (asked("p999.small < 1ms"), "fct_p999.small rests on 899 flows of", "Use a list of 55.9 ms at least"),
+        (asked("p999.small < 1ms"), "p999.small rests on 899 flows of", "Use a list of 55.9 ms at least"),
         (asked("p99.small < 1ms", "cct.all < 1s"), None, None),
     ],
 )

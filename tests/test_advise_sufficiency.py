@@ -135,7 +135,7 @@ def test_coflows_and_flows_with_deadlines_are_counted_as_such(tmp_path: Path) ->
     fabric = write_fabric(tmp_path)
     request = Request(Traffic(flows), fabric, tmp_path / "out", goals=("deadline_missed.small < 5%",))
     result = _lacking(read(request, lambda _: None))
-    assert "deadline_miss_rate.small rests on 119 flows with a deadline of" in result.reason
+    assert "deadline_missed.small rests on 119 flows with a deadline of" in result.reason
     assert "where 120 are needed" in result.reason
 
 

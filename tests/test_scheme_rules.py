@@ -287,8 +287,8 @@ def test_a_policy_with_state_of_all_hosts_is_refused() -> None:
     text = (EXAMPLE / "aequitas.py").read_text(encoding="utf-8")
     changes = {
         "class Aequitas:\n": "class Aequitas:\n    opened = []\n",
-        "        asked = min(": "        self.opened.append(flow.id)\n        asked = min(",
-        "given = asked\n": "given = (asked + len(self.opened)) % 3\n",
+        "        wanted_level = min(": "        self.opened.append(flow.id)\n        wanted_level = min(",
+        "granted = wanted_level\n": "granted = (wanted_level + len(self.opened)) % 3\n",
     }
     for old, new in changes.items():
         assert old in text

@@ -60,7 +60,7 @@ def _show_all(prediction: dict[str, Any], warnings: Sequence[str], cores: int) -
     """The merged experiment, every number, every load, every warning."""
     show.json_lines(prediction.pop("merged", {}), indent=2)
     for key, value in prediction.items():
-        if not isinstance(value, list | dict):
+        if not isinstance(value, list | dict) and (key, value) != ("alone", 0):
             show.line(f"{key}: {show.number(value)}{_MEANINGS.get(key, '')}")
     _show_loads(prediction["loads"])
     show.line(f"threads: {_threads(int(prediction['runs'] + prediction['alone']), cores)}")
@@ -70,6 +70,7 @@ def _show_all(prediction: dict[str, Any], warnings: Sequence[str], cores: int) -
 
 _MEANINGS = {
     "bytes": " of memory, the run with most",
+    "alone": " runs of groups alone, besides",
     "seconds": " of one core, all runs",
     "command_seconds": " of `priolane run` on all cores, figures and start included",
     "ns_per_hop": " measured here",
