@@ -149,12 +149,15 @@ def _counts(paper: str) -> str:
 
 
 def _figures(paper: str) -> Iterator[tuple[str, ...]]:
-    """A row for each figure with a finding: its answer, and the outcomes of its paper's claims."""
+    """A row for each recorded figure: the answer of its finding, or its title, and what its claims have come to."""
     for record in _records(paper):
         page = finding_pages.by_figure().get(record.figure)
-        if page is not None:
-            (item,) = catalogue.find(record.figure)
-            link = f"[{item.name if item.name != 'ours' else record.figure}]({page.removeprefix(f'findings/{paper}/')})"
+        (item,) = catalogue.find(record.figure)
+        name = item.name if item.name != "ours" else record.figure
+        if page is None:
+            yield name, html.escape(record.title), _outcomes(_of_paper(record))
+        else:
+            link = f"[{name}]({page.removeprefix(f'findings/{paper}/')})"
             yield link, answer(_findings()[page]), _outcomes(_of_paper(record))
 
 
