@@ -96,7 +96,7 @@ def _in_words(paper: str, figure: str) -> str:
 
 def _lost(paper: str) -> str:
     """The claims of the paper that do not hold or cannot, in a sentence."""
-    claims = [claim for record in _records(paper) for claim in _of_paper(record)]
+    claims = _claims(paper)
     counts = tally(claims)
     impossible, undecided = counts[Outcome.IMPOSSIBLE], counts[Outcome.UNDECIDED]
     return (
@@ -142,7 +142,7 @@ def _headline(stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str,
 
 def _counts(paper: str) -> str:
     """The outcomes of the paper's claims, and the shares that the study asks of them."""
-    claims = [claim for record in _records(paper) for claim in _of_paper(record)]
+    claims = _claims(paper)
     counts = tally(claims)
     rows = [(outcome.value, str(counts[outcome])) for outcome in Outcome if counts[outcome]]
     return f"{table(('outcome', 'claims'), rows)}\n{ledger.shares(counts)}\n"
@@ -173,6 +173,11 @@ def _outcomes(claims: Sequence[Mapping[str, Any]]) -> str:
 
 def _records(paper: str) -> list[Record]:
     return [record for record in ledger_pages.records() if record.figure.partition("/")[0] == paper]
+
+
+def _claims(paper: str) -> list[Mapping[str, Any]]:
+    """The claims of a paper, from all of its records."""
+    return [claim for record in _records(paper) for claim in _of_paper(record)]
 
 
 def _of_paper(record: Record) -> list[Mapping[str, Any]]:

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 pub use loads::{PointLoads, TierLoad};
-use predict::Forecast;
+use predict::{Forecast, Prediction};
 use priolane_bench::{BenchError, Calibration};
 
 /// Assumed instructions per second if they cannot be measured: a round figure for one core.
@@ -60,6 +60,15 @@ pub struct Check {
     pub loads: Vec<PointLoads>,
     /// Warnings.
     pub warnings: Vec<String>,
+}
+
+impl Check {
+    /// Adds runs of one prediction at `pace` instructions per second.
+    fn add(&mut self, predicted: &Prediction, runs: u64, pace: f64) {
+        self.packet_hops += predicted.packet_hops * runs;
+        self.seconds += predicted.instructions * runs as f64 / pace;
+        self.bytes = self.bytes.max(predicted.bytes);
+    }
 }
 
 /// Checks the experiment file at `path`.
@@ -153,10 +162,7 @@ fn of_points(
         check.flows += flows * schemes.len() as u64 * seeds;
         let forecast = Forecast::of(&built.scenario, part.times);
         for transport in schemes.iter().filter_map(|scheme| plan::transport(&point.experiment, scheme)) {
-            let predicted = forecast.under(&transport);
-            check.packet_hops += predicted.packet_hops * seeds;
-            check.seconds += predicted.instructions * seeds as f64 / pace;
-            check.bytes = check.bytes.max(predicted.bytes);
+            check.add(&forecast.under(&transport), seeds, pace);
         }
         check.loads.extend(loads::offered(&part.experiment, point, &built));
         warnings.extend(built.warnings);
@@ -177,10 +183,7 @@ fn add_alone(check: &mut Check, run: &Run, (pace, sample): (f64, u64)) -> Result
     check.flows += (built.scenario.flows.len() as f64 * part.times) as u64;
     let forecast = Forecast::of(&built.scenario, part.times);
     let Some(transport) = plan::transport(&run.experiment, &run.scheme) else { return Ok(()) };
-    let predicted = forecast.under(&transport);
-    check.packet_hops += predicted.packet_hops;
-    check.seconds += predicted.instructions / pace;
-    check.bytes = check.bytes.max(predicted.bytes);
+    check.add(&forecast.under(&transport), 1, pace);
     Ok(())
 }
 
