@@ -43,10 +43,7 @@ impl QueueKeys {
 
     /// Returns `discipline` with marks by an average of its backlog, if the keys say so.
     pub(super) fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
-        match &self.ecn {
-            Some(ecn) => ecn.averaging(discipline),
-            None => discipline,
-        }
+        Ecn::averaging(self.ecn.as_ref(), discipline)
     }
 
     /// Returns the buffer of a transmit queue in front of a link of this rate.

@@ -48,9 +48,9 @@ pub struct PortKeys {
 }
 
 impl Ecn {
-    /// Returns `discipline` with marks by an average of its backlog, if there is to be one.
-    pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
-        match self.average {
+    /// Returns `discipline` with marks by an average of its backlog, if there are marks and they are to be so.
+    pub fn averaging(ecn: Option<&Self>, discipline: DisciplineSpec) -> DisciplineSpec {
+        match ecn.and_then(|ecn| ecn.average) {
             Some(weight) => AveragedSpec { inner: Box::new(discipline), weight }.into(),
             None => discipline,
         }
@@ -69,10 +69,7 @@ impl PortKeys {
 
     /// Returns the discipline of a port with these keys, and `discipline` for its kind.
     pub fn averaging(&self, discipline: DisciplineSpec) -> DisciplineSpec {
-        match &self.ecn {
-            Some(ecn) => ecn.averaging(discipline),
-            None => discipline,
-        }
+        Ecn::averaging(self.ecn.as_ref(), discipline)
     }
 
     /// Returns the catalogue entries of all kinds.
