@@ -86,8 +86,10 @@ def positive(table: "pa.Table", name: str, path: Path) -> "Floats":
     """A column as numbers above 0."""
     import numpy as np  # noqa: PLC0415
 
+    # `to_numpy`, and `combine_chunks` without a row, load pandas where that is installed.
+    if not table.num_rows:
+        return np.empty(0)
     column = table.column(name).combine_chunks()
-    # `to_numpy` loads pandas where that is installed.
     values: Floats = np.full(len(column), np.nan) if column.null_count else np.from_dlpack(column).astype(np.float64)
     if not bool(np.isfinite(values).all() and (values > 0).all()):
         raise InputError(f"{path}: damaged: the column {name!r} has a value that no flow has; {_CURE}")

@@ -60,20 +60,19 @@ def slowest(results: Results) -> Slowest:
     slowest_of: dict[str, list[SlowFlow]] = {}
     for run in results.runs:
         if run.point == point:
-            slowest_of.setdefault(run.scheme, []).extend(slow_flows(results, run))
-    rows = {
-        scheme: [_row(results, scheme, point, flow) for flow in _slowest_of(flows)]
-        for scheme, flows in slowest_of.items()
-    }
+            before = slowest_of.get(run.scheme, [])
+            least = before[-1].slowdown if len(before) == MOST_FLOWS else 0.0
+            slowest_of[run.scheme] = _slowest_of([*before, *slow_flows(results, run, least)])
+    rows = {scheme: [_row(results, scheme, point, flow) for flow in flows] for scheme, flows in slowest_of.items()}
     return Slowest(place_text(point), {scheme: slow_flows for scheme, slow_flows in rows.items() if slow_flows})
 
 
-def slow_flows(results: Results, run: PlannedRun) -> list[SlowFlow]:
-    """The slowest flows of one run."""
+def slow_flows(results: Results, run: PlannedRun, least: float = 0.0) -> list[SlowFlow]:
+    """The slowest flows of one run; none where no slowdown reaches `least`."""
     import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
 
     table = flow_columns(results, run, (*_COLUMNS, "measured"))
-    if table is None:
+    if table is None or (pc.max(table.column("slowdown")).as_py() or 0.0) < least:
         return []
     done = pc.and_(pc.is_valid(table.column("fct_ps")), pc.is_valid(table.column("slowdown")))
     table = table.filter(pc.and_(pc.and_(table.column("measured"), pc.is_valid(table.column("bytes"))), done))

@@ -325,9 +325,10 @@ class Results:
         text = _core.verdicts(self.source, self.options.to_json(), self.directory, looks)
         report = Report.from_json(text)
         write_whole(self.directory / REPORT_FILE, _core.with_checksum(text))
+        self.__dict__.pop("report", None)
         return report
 
-    @property
+    @cached_property
     def report(self) -> Report:
         """Claims, panels, checks and warnings, as `judge` left them; raises `InputError` before the grid is whole."""
         if self.imported:

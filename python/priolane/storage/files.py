@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ LOCK_FILE = ".grid.lock"
 _HEAD_BYTES = 4_000
 _HOLDER_CHARACTERS = 200
 _DRAFT = ".draft"
+# Of the escapes of JSON, those that can stand for a character that no terminal shows.
+_ESCAPE = re.compile(r"\\[bfru]")
 
 
 class WriteError(OSError):
@@ -219,8 +222,8 @@ def parse_json(text: str) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
-        # Without escapes, a text of printable characters has printable values.
-        return value if "\\" not in text and is_printable(text) else _printable(value)
+        # A text of printable characters without such escapes has printable values.
+        return value if _ESCAPE.search(text) is None and is_printable(text) else _printable(value)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_WORTH_THREADS = 1_000_000
+
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     """The table of the file, or these columns of the table; columns that it lacks are left out.
@@ -17,4 +19,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table"
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
     with pq.ParquetFile(path) as file:
-        return file.read(columns=None if columns is None else list(columns))
+        # Threads double the time of a small table.
+        is_large = path.stat().st_size > _WORTH_THREADS
+        return file.read(columns=None if columns is None else list(columns), use_threads=is_large)

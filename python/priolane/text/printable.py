@@ -15,9 +15,10 @@ from priolane import _core
 
 def _class_of_characters() -> str:
     """The characters of `priolane_core::text` but tab and line feed, and lone surrogates, which no text in Rust has."""
-    first_and_last = [*_core.unprintable(), (0xD800, 0xDFFF)]
+    controls, *others = _core.unprintable()
+    first_and_last = [(controls[0], 8), (11, controls[1]), *others, (0xD800, 0xDFFF)]
     ranges = "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in first_and_last)
-    return f"(?![\t\n])[{ranges}]"
+    return f"[{ranges}]"
 
 
 _UNPRINTABLE = re.compile(_class_of_characters())
