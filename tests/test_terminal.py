@@ -160,6 +160,11 @@ def test_every_character_that_a_terminal_obeys_is_replaced_and_others_are_not() 
         assert json.loads(escaped_json(json.dumps(text, ensure_ascii=False))) == text
         assert obeyed(escaped_json(json.dumps(text, ensure_ascii=False))) == []
     assert parse_json(json.dumps({HOSTILE: [HOSTILE]})) == {printable(HOSTILE): [printable(HOSTILE)]}
+    # Each character alone, as itself where JSON takes it, and as an escape, beside escapes that hide nothing.
+    plain = 'a "b"\n\t\\'
+    for sign in OBEYED:
+        for is_ascii in (True, False):
+            assert parse_json(json.dumps([sign, plain], ensure_ascii=is_ascii)) == [printable(sign), plain]
 
 
 def test_python_replaces_the_characters_that_the_core_lists() -> None:

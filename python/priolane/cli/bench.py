@@ -11,12 +11,13 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.cli import FAILED, arguments, command_counts, show
-from priolane.simulators import checkout, ns3
+from priolane.simulators import checkout, machine_load, ns3
 from priolane.simulators.htsim import Htsim
+from priolane.simulators.uet import Uet
 from priolane.simulators.yaps import Yaps
 from priolane.text.printable import message
 
-SIMULATORS: dict[str, checkout.Simulator] = {simulator.name: simulator for simulator in (Yaps(), Htsim())}
+SIMULATORS: dict[str, checkout.Simulator] = {simulator.name: simulator for simulator in (Yaps(), Htsim(), Uet())}
 _NS3_FLOWS = 50
 
 
@@ -26,17 +27,20 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--against",
         choices=["ns3", *SIMULATORS],
-        help="run one flow list in another simulator too, in turn: Debian's ns-3 (libns3-dev), yaps or htsim of a "
+        help="run one flow list in another simulator too, in turn: Debian's ns-3 (libns3-dev), or another one of a "
         "--checkout",
     )
     command.add_argument(
-        "--checkout", type=Path, metavar="PATH", help="with --against yaps or htsim: its checkout, which you have built"
+        "--checkout",
+        type=Path,
+        metavar="PATH",
+        help=f"with --against {', '.join(SIMULATORS)}: its checkout, which you have built",
     )
     command.add_argument(
         "--flows",
         type=_above_0,
         metavar="N",
-        help="with --against: the first N flows (ns3 50 of 2000; yaps 1000, htsim 128, which are all)",
+        help="with --against: the first N flows (ns3 50 of 2000; yaps 1000, the others 128, which are all)",
     )
     command.add_argument(
         "--threads", type=arguments.whole(2, 64), metavar="N", help="one run on N threads beside the same on one"
@@ -98,13 +102,15 @@ def threads(args: argparse.Namespace) -> int:
 
 def against(args: argparse.Namespace) -> int:
     """Compares with ns-3; where that is not installed, says what would be and is done."""
+    meter = machine_load.LoadMeter.start()
     try:
         comparison = ns3.compare(args.flows or _NS3_FLOWS, args.repeat, _tell)
     except ns3.SimulatorMissing as missing:
         _tell(f"skipped: {missing}")
         return 0
+    others = meter.others()
     if args.json:
-        show.json_lines(comparison.to_json(), indent=None)
+        show.json_lines(comparison.to_json() | _load_to_json(others), indent=None)
         return 0
     rows = [
         [name, str(turn), f"{side.packet_hops:,}", f"{side.cpu_s:.3f}", f"{side.hops_per_s / 1e6:.3f}"]
@@ -114,6 +120,7 @@ def against(args: argparse.Namespace) -> int:
     show.table(["simulator", "run", "packet-hops", "CPU s", "million hops/CPU s"], rows)
     least, median, most = comparison.ratios
     show.line(f"\npriolane / ns-3, packet-hops per CPU-second: min {least:.0f}, median {median:.0f}, max {most:.0f}")
+    show.line(machine_load.verdict(others))
     show.line(f"{ns3.BUILD_NOTE}\n")
     columns = ["flows of", "number", "mean us", "ns-3", "ratio", "p99 us", "ns-3", "ratio"]
     show.table(columns, [_fct_row(size_class) for size_class in comparison.classes])
@@ -126,9 +133,11 @@ def against_checkout(args: argparse.Namespace) -> int:
     if args.checkout is None:
         raise InputError(f"--against {simulator.name} needs its checkout, built: --checkout PATH ({simulator.build})")
     counts = (args.flows or simulator.flows, args.repeat)
+    meter = machine_load.LoadMeter.start()
     comparison = checkout.compare(simulator, args.checkout, counts, _tell)
+    others = meter.others()
     if args.json:
-        show.json_lines(comparison.to_json(), indent=None)
+        show.json_lines(comparison.to_json() | _load_to_json(others), indent=None)
         return 0
     rows = [
         [
@@ -153,6 +162,7 @@ def against_checkout(args: argparse.Namespace) -> int:
     )
     show.line(f"\npriolane / {name}, packet-hops per CPU-second: {of_hops}")
     show.line(f"{name} / priolane, CPU of whole commands: {of_commands}")
+    show.line(machine_load.verdict(others))
     show.line(
         f"This favours {name}: its time is its event loop, the process less {comparison.start_s:.2f} s for its first "
         "flow alone; priolane's contains the making of nodes, digests and tables, and its command starts Python and "
@@ -180,6 +190,10 @@ def commands(args: argparse.Namespace) -> int:
         cells = [["-" if count is None else f"{count:,}" for count in (row.now, row.kept)] for row in rows]
         show.table(["count of", "now", "kept", ""], [[r.name, *c, r.why] for r, c in zip(rows, cells, strict=True)])
     return FAILED if any(row.why for row in rows) else 0
+
+
+def _load_to_json(others: float | None) -> dict[str, float | bool | None]:
+    return {"others_load": others, "publishable": machine_load.is_publishable(others)}
 
 
 def _fct_row(size_class: ns3.SizeClass) -> list[str]:

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from priolane._core import RunFailed
-from priolane.simulators import ns3
+from priolane.simulators import fat_tree, ns3
 from priolane.simulators.checkout import Flow, PreparedSimulator, require_all_flows
 
-_HOSTS = 128
-_HOSTS_PER_RACK = 4
-_HOSTS_PER_POD = 16
 _SHIFT = 67
 _PACKET = 9000
 _PACKETS = 2000
@@ -28,11 +25,14 @@ class Htsim:
     program = "sim/datacenter/htsim_ndp"
     build = "make -C sim && make -C sim/datacenter htsim_ndp"
     note = "each data packet that it sent counts three times for every link of its path, with one ACK and one pull"
-    flows = _HOSTS
+    flows = fat_tree.HOSTS
 
     def flow_list(self) -> list[Flow]:
         """A flow from each host, 10 ns after the one before."""
-        return [Flow(10 * host, host, (host + _SHIFT) % _HOSTS, _PACKET * _PACKETS) for host in range(_HOSTS)]
+        return [
+            Flow(10 * host, host, (host + _SHIFT) % fat_tree.HOSTS, _PACKET * _PACKETS)
+            for host in range(fat_tree.HOSTS)
+        ]
 
     def columns(self, number: int, flow: Flow) -> dict[str, int | None]:  # noqa: ARG002
         """None: packets are sprayed."""
@@ -40,16 +40,10 @@ class Htsim:
 
     def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> PreparedSimulator:
         """Writes the connection matrix."""
-        rows = [
-            f"{flow.src}->{flow.dst} id {number} start {1000 * flow.start_ns} size {flow.bytes}\n"
-            for number, flow in enumerate(flows, 1)
-        ]
-        matrix = directory / "flows.cm"
-        head = f"Nodes {_HOSTS}\nConnections {len(flows)}\n"
-        matrix.write_text(head + "".join(rows), encoding="utf-8")
+        matrix = fat_tree.write_matrix(directory, flows)
         # Ten times what the flows take alone: timers go on until then.
         end_us = 100 + 10 * 8 * max(flow.bytes for flow in flows) // _BITS_PER_US
-        options = f"-nodes {_HOSTS} -strat perm -q 8 -cwnd 15 -mtu {_PACKET} -linkspeed {_BITS_PER_US} -seed 1"
+        options = f"-nodes {fat_tree.HOSTS} -strat perm -q 8 -cwnd 15 -mtu {_PACKET} -linkspeed {_BITS_PER_US} -seed 1"
         command = (str(program), "-tm", str(matrix), "-o", "/dev/null", "-end", str(end_us), *options.split())
         return PreparedSimulator(command, directory)
 
@@ -61,14 +55,6 @@ class Htsim:
         if sent is None:
             raise RunFailed(f"{self.name} told no number of packets: {output[-200:]!r}")
         packets = int(sent[1]) + int(sent[2])
-        links = [self._links(flow) * flow.bytes for flow in flows]
-        total = sum(flow.bytes for flow in flows)
-        hops = 3 * packets * sum(links) // total
+        hops = 3 * fat_tree.hops(packets, flows)
         times = tuple(end - flow.start_ns * 1e-9 for end, flow in zip(ended, flows, strict=True))
         return ns3.SimulatorRun(hops, 0.0, tuple(flow.bytes for flow in flows), times)
-
-    @staticmethod
-    def _links(flow: Flow) -> int:
-        if flow.src // _HOSTS_PER_RACK == flow.dst // _HOSTS_PER_RACK:
-            return 2
-        return 4 if flow.src // _HOSTS_PER_POD == flow.dst // _HOSTS_PER_POD else 6
