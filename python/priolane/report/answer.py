@@ -49,7 +49,7 @@ class Answer:
 def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
     """The first screen of results."""
     report = results.report
-    warnings = worst_first(report)
+    warnings = worst_first(report, of_study=kept.of_study)
     eyebrow, more = _eyebrow(results), max(len(warnings) - 1, 0)
     warning = coded(_cut(warnings[0])) if warnings else Markup()
     lead = report.lead
