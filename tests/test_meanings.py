@@ -12,7 +12,7 @@ from priolane.figure.palette import SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.report.figure_values import values_of
 from priolane.report.leading import worst_first
-from priolane.report.meanings import meanings, panels_in_words
+from priolane.report.meanings import class_in_words, meanings, panels_in_words
 from priolane.report.overview import Overview, overview
 from priolane.results.estimate import Estimate
 from priolane.results.report import Mark, Panel, Series
@@ -59,6 +59,13 @@ def test_bars_of_classes_are_named_with_their_bounds(
     report = replace(results.report, panels=(BARS,))
     monkeypatch.setattr(Results, "report", property(lambda _: report))
     (panel,) = panels_in_words(results, bounded)
+    assert class_in_words(bounded, "mice") == "mice: below 100\N{NO-BREAK SPACE}kB"
+    assert (
+        class_in_words(bounded, "all")
+        == class_in_words(bounded, None)
+        == class_in_words(overview(results), "mice")
+        == ""
+    )
     # `mouse` is along x but no class of the panel's metrics.
     assert [tick.text for tick in plot_of(panel, SeriesStyles([panel])).x.named] == [
         "mice: below 100\N{NO-BREAK SPACE}kB",

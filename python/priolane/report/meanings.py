@@ -53,11 +53,17 @@ def _changed(results: Results, view: Overview) -> set[str]:
     return {key.split(".")[1] for key in keys if key.startswith("scheme.") and key.count(".") > 1}
 
 
+def class_in_words(view: Overview, of_class: str | None) -> str:
+    """A class of flows with its bounds: `small: below 100 kB`; empty for all flows, and for a class without bounds."""
+    texts = {section.name: section.text for section in view.classes if section.name != ALL}
+    text = texts.get(of_class or "", "")
+    return f"{of_class}: {_SIZE.sub(NO_BREAK, text)}" if text else ""
+
+
 def _classes(results: Results, view: Overview) -> dict[str, str]:
     """Each class with its bounds, `small: below 100 kB`, or as the study calls it."""
-    bounds = {section.name: section.text for section in view.classes if section.text}
-    words = {name: f"{name}: {_SIZE.sub(NO_BREAK, text)}" for name, text in bounds.items() if name != ALL}
-    return {**words, ALL: "all flows", **_study(results)}
+    words = {section.name: class_in_words(view, section.name) for section in view.classes}
+    return {**{name: text for name, text in words.items() if text}, ALL: "all flows", **_study(results)}
 
 
 def _study(results: Results) -> Mapping[str, str]:
