@@ -10,6 +10,7 @@ from priolane.cli.brief.screen import Screen
 from priolane.cli.brief.tables import panel_lines
 from priolane.figure.palette import SeriesStyles
 from priolane.figure.panels import plot_of
+from priolane.model.shipped_schemes import about
 from priolane.report.figure_values import values_of
 from priolane.report.leading import worst_first
 from priolane.report.meanings import class_in_words, meanings, panels_in_words
@@ -97,3 +98,8 @@ def test_settings_of_the_study_stay_with_the_checks(results: Results) -> None:
     report = replace(results.report, warnings=("buffers are unbounded", *ran), claims=(), checks=())
     assert worst_first(report) == ["buffers are unbounded", *ran]
     assert worst_first(report, of_study=True) == [*ran]
+
+
+def test_a_name_of_a_user_is_no_path() -> None:
+    assert about("pias")
+    assert [about(name) for name in ("../schemes/pias", "x" * 5000, "", "pias\0", "/etc/passwd")] == [""] * 5

@@ -1,5 +1,7 @@
 """The files of shipped schemes, and what their first comment says."""
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 _SHIPPED = Path(__file__).parent.parent / "schemes"
@@ -7,8 +9,14 @@ _SHIPPED = Path(__file__).parent.parent / "schemes"
 
 def text_of(name: str) -> str:
     """The file of a shipped scheme; empty if no shipped scheme has the name."""
-    path = _SHIPPED / f"{name}.toml"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    path = _files().get(name)
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
+@cache
+def _files() -> Mapping[str, Path]:
+    """The shipped files by name. A name of a user's file is looked up here and never becomes part of a path."""
+    return {path.stem: path for path in _SHIPPED.glob("*.toml")}
 
 
 def first_sentence(text: str) -> str:
