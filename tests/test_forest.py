@@ -33,7 +33,7 @@ def test_values_are_divided_by_what_is_asked() -> None:
     assert row.mean == pytest.approx(0.97262, rel=1e-4)
     assert row.interval == pytest.approx((0.94525, 1.00161), rel=1e-4)
     assert row.band == pytest.approx((0.85, 1.15))
-    assert row.description == "reproduced: It is so: 0.973 [0.945, 1.002] of what is asked; allowed: 0.85 to 1.15"
+    assert row.description == "reproduced: It is so: 0.973 [0.945, 1.002] of what is claimed; allowed: 0.85 to 1.15"
     # Above 0.9 and below 1.8: in parts of 0.9.
     both = claim({"kind": "bound", "above": 0.9, "below": 1.8}, value("gain.large.pias", ratio(1.35, None, None)))
     assert only_row(both).mean == pytest.approx(1.5)

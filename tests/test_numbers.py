@@ -1,10 +1,14 @@
 """Numbers as people read them, and what claims ask in words."""
 
-import pytest
+import dataclasses
+from collections.abc import Sequence
 
-from priolane.results.estimate import Estimate
+import pytest
+from test_sentences import claim as claim_of
+
+from priolane.results.estimate import Average, Estimate
 from priolane.results.numbers import format_value
-from priolane.results.report import MeasuredQuantity, _criterion, spread
+from priolane.results.report import MeasuredQuantity, Side, _criterion, spread
 
 
 @pytest.mark.parametrize(
@@ -30,11 +34,26 @@ def test_an_interval_is_in_the_unit_of_its_mean() -> None:
     assert Estimate(None, None, None, 0).format("s") == "no value"
 
 
+def _spread(*, measured: Sequence[MeasuredQuantity], contrasts: Sequence[MeasuredQuantity] = ()) -> str:
+    claim = claim_of({"kind": "order"})
+    return spread(dataclasses.replace(claim, measured=tuple(measured), contrasts=tuple(contrasts)))
+
+
+def _value(what: str, mean: float, unit: str, *sides: Side) -> MeasuredQuantity:
+    average = Average.GEOMETRIC if sides else Average.ARITHMETIC
+    return MeasuredQuantity(what, {}, Estimate(mean, None, None, 1, average), unit, sides=sides)
+
+
 def test_many_values_are_told_by_their_ends_each_in_its_unit() -> None:
-    values = [
-        MeasuredQuantity("fct.all.top", {}, Estimate(mean, None, None, 1), "s") for mean in (4.28e-4, 1e-3, 1.75e-3)
-    ]
-    assert spread(values) == "3 values, 428 us to 1.75 ms"
+    values = [_value("fct.all.top", mean, "s") for mean in (4.28e-4, 1e-3, 1.75e-3)]
+    assert _spread(measured=values) == "3 values, 428 us to 1.75 ms"
+
+
+def test_a_baseline_is_not_counted_beside_what_is_compared_with_it() -> None:
+    sides = (Side("gain", "small", "pias", {}), Side("gain", "small", "dctcp", {}))
+    ratio = _value("gain.small.pias / gain.small.dctcp", 3.06, "1", *sides)
+    gains = [_value("gain.small.pias", 3.06, "1"), _value("gain.small.dctcp", 1.0, "1")]
+    assert _spread(measured=gains, contrasts=[ratio]) == "1 ratio, 3.06"
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,15 @@ def test_a_page_begins_with_its_headline_whether_it_holds_a_picture_and_a_comman
         assert title == f"# {paper.name}: what holds"
         assert lead.startswith(f"**{headlines.counted(recorded)} The first: {stated['says']}. This ")
         assert ("This holds:" in lead) == (claim["verdict"] == "reproduced")
-        assert headlines.here(claim) in lead
+        numbers = headlines.in_numbers(paper, stated, claim)
+        assert numbers.here in lead
         # The numbers have a subject, and what is allowed is a clause.
         assert "the runs have" not in lead
         assert "the claim is equal" not in lead
         assert "the claim is above" not in lead
-        if claim["test"]["kind"] in ("equal", "ratio"):
+        if numbers.is_percentage:
+            assert f"the claim asks for {numbers.asks}.**" in lead
+        elif claim["test"]["kind"] in ("equal", "ratio"):
             assert f"the claim allows {100 * claim['test']['within']:g} % either way.**" in lead
         # The answer of the figure in words follows, and the claims that are lost.
         assert f"]({stated['figure']}.md): " in lead

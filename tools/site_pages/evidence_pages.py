@@ -137,8 +137,8 @@ def summary() -> str:
         (
             "[Planted faults](evidence/faults.md)",
             "Would a test notice an error?",
-            f"{faults} faults, each with its test",
+            f"{faults} faults, each found by its test",
         ),
         ("[Tests](evidence/tests.md)", "What is tested?", f"{total:,} tests in {len(files)} files"),
     )
-    return table(("page", "question", "number"), rows)
+    return table(("page", "question", "what there is"), rows)

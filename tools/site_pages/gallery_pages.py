@@ -1,6 +1,7 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
 import html
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -16,9 +17,13 @@ from markdown_text import plain, table
 import gallery
 import ledger
 from priolane.model import folders
+from priolane.model.shipped_schemes import about
+from priolane.report.sentences.words import sentence_case
 from priolane.study import catalogue
 from priolane.study.record import Record
 
+# A line has room for the shipped schemes of a figure with no more than these.
+_FEW_SCHEMES = 6
 # The end of the name of a picture for phones, and the screens that show it, as docs/assets/site.css has them.
 _PHONE, _PHONES = "-phone", "(max-width: 44.9375em)"
 
@@ -98,12 +103,28 @@ def figure(key: str, up: str) -> str:
         raise KeyError(f"no record of {key}")
     return "\n".join(
         [
+            # Beside the legend, which is below the first screen where a picture has many panels.
+            *_names(item),
             picture(key, up),
             f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.standings())}\n",
             " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
         ]
     )
+
+
+def _names(item: catalogue.PaperFigure) -> Iterator[str]:
+    """A line that says what the schemes of a figure are: those that the study names, and shipped ones if these are few.
+    A shipped scheme of which the experiment changes a key has no words; nothing where nobody explains one."""
+    if item.experiment is None:
+        return
+    stated = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
+    schemes, changed = stated["schemes"], stated.get("scheme", {})
+    shipped = {} if len(schemes) > _FEW_SCHEMES else {name: about(name) for name in schemes if name not in changed}
+    words = {name: item.names.get(name) or shipped.get(name, "") for name in schemes}
+    shown = [f"`{name}`: {sentence_case(plain(text.rstrip('.')))}." for name, text in words.items() if text]
+    if shown:
+        yield " ".join(shown) + "\n"
 
 
 def _of_ours(item: catalogue.PaperFigure) -> str:

@@ -12,7 +12,6 @@ import ledger_pages
 from markdown_text import table
 
 import headlines
-import ledger
 from priolane.results.report import Source
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, tally, why
@@ -21,7 +20,7 @@ from priolane.study.record import Record
 _ANSWER = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _UP = "../../"
-_HEADLINES = ("headline", "the paper", "here", "holds", "cause")
+_HEADLINES = ("headline", "compared", "asks", "here", "holds", "cause")
 _HOLDS = {
     Outcome.REPRODUCED: "This holds",
     Outcome.UNDER_A_READING: "This holds under another reading of the paper",
@@ -62,11 +61,11 @@ def _page(paper: catalogue.Paper) -> str:
     in_words = _in_words(paper.id, first["figure"])
     parts = [
         f"# {paper.name}: what holds\n",
-        f"**{counted} The first: {_lead(first['says'], claim)}** {in_words}{_lost(paper.id)}\n",
+        f"**{counted} The first: {_lead(paper, first, claim)}** {in_words}{_lost(paper.id)}\n",
         gallery_pages.picture(_pictured(paper), _UP),
         f"```sh\n{headlines.command(paper, first)}\n```\n",
         f"{paper.title}{venue}.\n",
-        f"## Headlines\n\n{table(_HEADLINES, [_headline(headline, of) for headline, of in stated])}",
+        f"## Headlines\n\n{table(_HEADLINES, [_headline(paper, headline, of) for headline, of in stated])}",
         f"## Claims\n\n{_counts(paper.id)}",
         f"## Figures\n\n{table(_FIGURES, _figures(paper.id))}",
     ]
@@ -79,9 +78,13 @@ def _pictured(paper: catalogue.Paper) -> str:
     return next((figure for figure in figures if gallery_pages.has_picture(figure)), figures[0])
 
 
-def _lead(says: str, claim: Mapping[str, Any]) -> str:
+def _lead(paper: catalogue.Paper, stated: Mapping[str, str], claim: Mapping[str, Any]) -> str:
     """The first headline with a sentence that says whether it holds, what was measured, and what was asked."""
-    return f"{says}. {_HOLDS[outcome(claim)]}: {_compared(claim)} {headlines.here(claim)} here, and {_allowed(claim)}."
+    numbers = headlines.in_numbers(paper, stated, claim)
+    begin = f"{stated['says']}. {_HOLDS[outcome(claim)]}: "
+    if numbers.is_percentage:
+        return f"{begin}{numbers.compared}: {numbers.here} here; the claim asks for {numbers.asks}."
+    return f"{begin}{_compared(claim)} {numbers.here} here, and {_allowed(claim)}."
 
 
 def _in_words(paper: str, figure: str) -> str:
@@ -130,22 +133,24 @@ def _allowed(claim: Mapping[str, Any]) -> str:
             return f"the claim is {claim['asked']}"
 
 
-def _headline(stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str, ...]:
+def _headline(paper: catalogue.Paper, stated: Mapping[str, str], claim: Mapping[str, Any]) -> tuple[str, ...]:
+    numbers = headlines.in_numbers(paper, stated, claim)
     return (
         f"[{stated['says']}]({stated['figure']}.md)",
-        html.escape(claim["asked"]),
-        headlines.here(claim),
+        html.escape(numbers.compared) or "–",
+        html.escape(numbers.asks),
+        numbers.here,
         headlines.holds(claim),
         html.escape(why(claim)) or "–",
     )
 
 
 def _counts(paper: str) -> str:
-    """The outcomes of the paper's claims, and the shares that the study asks of them."""
+    """The outcomes of the paper's claims as a table."""
     claims = _claims(paper)
     counts = tally(claims)
     rows = [(outcome.value, str(counts[outcome])) for outcome in Outcome if counts[outcome]]
-    return f"{table(('outcome', 'claims'), rows)}\n{ledger.shares(counts)}\n"
+    return f"{table(('outcome', 'claims'), rows)}\n"
 
 
 def _figures(paper: str) -> Iterator[tuple[str, ...]]:

@@ -6,9 +6,11 @@ the table; tests/test_headlines.py compares it with the records.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import percentages
 from priolane.report.sentences.quantities import quantity_words
 from priolane.results.estimate import Estimate
 from priolane.study import catalogue
@@ -28,8 +30,9 @@ _HOLDS = {
     Outcome.FITTED: "fitted",
 }
 _HOLDING = (Outcome.REPRODUCED, Outcome.UNDER_A_READING)
-_FAILING = (Outcome.IMPOSSIBLE, Outcome.FAILS)
 _LEAD = re.compile(r"^\*\*Of \d+ headlines .*\*\*", re.MULTILINE)
+# The beginnings of reasons that say no more than the verdict.
+_NOT_SO, _REACHES = "the claim does not hold", "the interval reaches beyond what the claim allows"
 # Values of a claim that has more, such as one for each load, are shown by their ends.
 _MOST_VALUES = 2
 
@@ -42,12 +45,47 @@ def table(records: Sequence[Record]) -> str:
         for headline, claim in of_paper(paper, records):
             mark = " ¹" if f"{paper.id}/{headline['figure']}" in older else ""
             link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
-            question, measured = claim["asked"], here(claim) + mark
-            cells = (paper.name, link, holds(claim), compared(claim) or "–", question, measured, why(claim) or "–")
+            numbers = in_numbers(paper, headline, claim)
+            cells = (
+                paper.name,
+                link,
+                holds(claim),
+                numbers.compared or "–",
+                numbers.asks,
+                numbers.here + mark,
+                _why(claim) or "–",
+            )
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     if older:
         lines += ["", f"¹ Recorded before results version {results_version()}, which [changes results]({_VERSIONS})."]
     return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class InNumbers:
+    """The claim of a headline in numbers: what is compared, what is asked, and what was measured.
+
+    A paper's percentage stands as one: `is_percentage`.
+    """
+
+    compared: str
+    asks: str
+    here: str
+    is_percentage: bool
+
+
+def in_numbers(paper: catalogue.Paper, headline: Mapping[str, str], claim: Mapping[str, Any]) -> InNumbers:
+    """The numbers of a headline. Raises `SystemExit` if its `percent` is unknown."""
+    formula = percentages.formula_of(headline)
+    if formula is None:
+        return InNumbers(compared(claim), claim["asked"], here(claim), is_percentage=False)
+    items = list(claim["compared"] or claim["measured"])
+    return InNumbers(
+        percentages.compared(formula, f"{paper.id}/{headline['figure']}", claim),
+        percentages.question(formula, claim["test"]),
+        percentages.measured(formula, items, _MOST_VALUES),
+        is_percentage=True,
+    )
 
 
 def of_paper(
@@ -90,9 +128,15 @@ def compared(claim: Mapping[str, Any]) -> str:
         return words
     schemes = {tuple(side["scheme"] for side in pair) for pair in sides}
     if len(schemes) > 1:
-        return f"{words} of one scheme over that of another"
+        pairs = ", ".join(" over ".join(pair) for pair in sorted(schemes))
+        return f"{words}: {pairs}"
     first, second = schemes.pop()
     return f"{words} with {first} over that with {second}"
+
+
+def _why(claim: Mapping[str, Any]) -> str:
+    """The reason of a verdict without the words that the verdict beside it says."""
+    return why(claim).removeprefix(f"{_NOT_SO}: ").removeprefix(f"{_REACHES}: ")
 
 
 def here(claim: Mapping[str, Any]) -> str:
@@ -111,13 +155,16 @@ def lead(records: Sequence[Record]) -> str:
 
 
 def counted(claims: Sequence[Mapping[str, Any]], of: str = "") -> str:
-    """The number of headlines that hold, fail, and are undecided, as a sentence; `of` says whose they are."""
+    """The number of headlines that hold, fail, cannot hold, and are undecided, as a sentence; `of` says whose they
+    are."""
     outcomes = [outcome(claim) for claim in claims]
-    hold, fail = (sum(kind in kinds for kind in outcomes) for kinds in (_HOLDING, _FAILING))
+    hold = sum(kind in _HOLDING for kind in outcomes)
+    fail, impossible = outcomes.count(Outcome.FAILS), outcomes.count(Outcome.IMPOSSIBLE)
     numbers = {
         ("holds here", "hold here"): hold,
         ("does not", "do not"): fail,
-        ("is undecided", "are undecided"): len(outcomes) - hold - fail,
+        ("is impossible as printed", "are impossible as printed"): impossible,
+        ("is undecided", "are undecided"): len(outcomes) - hold - fail - impossible,
     }
     kept = [(words, number) for words, number in numbers.items() if number or "hold" in words[1]]
     parts = [f"{number} {words[number != 1]}" for words, number in kept]

@@ -30,7 +30,9 @@ def of_ours(text: str, records: Sequence[Record]) -> str:
     older = [record.figure.partition("/")[2] for record in own if record.is_older]
     names = ", ".join(f"`{name}`" for name in older)
     line = f"*Recorded before results version {results_version()} ([what changed]({_VERSIONS})): {names}.*"
-    return _with_line(text, line if older else "")
+    # The names of files come last: readers want what was found.
+    text = _LINE.sub("", text.rstrip("\n") + "\n\n", count=1).rstrip("\n") + "\n"
+    return f"{text}\n{line}\n" if older else text
 
 
 def _with_line(text: str, line: str) -> str:

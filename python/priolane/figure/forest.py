@@ -61,7 +61,8 @@ def draw_forest(rows: Sequence[ForestRow], description: str, width: float) -> Ma
         bottom=_TOP + high * len(rows),
     )
     drawn = [_row(frame, row, (_TOP + high * nth, high), is_narrow=is_narrow) for nth, row in enumerate(rows)]
-    about = "measured over asked" if is_narrow else "measured over asked (bar: allowed; dot: measured, 95 % interval)"
+    about = "measured \N{DIVISION SIGN} claimed; shaded: what the claim allows"
+    about = about if is_narrow else f"{about}; line: 95 % interval"
     attributes = {
         "class": "fig forest",
         "viewBox": f"0 0 {number(width)} {number(frame.bottom + _BOTTOM)}",

@@ -9,6 +9,7 @@ from priolane.report.difference import difference
 from priolane.report.forest_rows import allowed_band
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class, worst_first
+from priolane.report.meanings import class_in_words
 from priolane.report.overview import Overview
 from priolane.report.sentences import finding, headline, is_measured, title_is_claim_alone, verdict_text
 from priolane.report.sentences.rows import furthest, judged
@@ -49,7 +50,7 @@ class Answer:
 def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
     """The first screen of results."""
     report = results.report
-    warnings = worst_first(report)
+    warnings = worst_first(report, of_study=kept.of_study)
     eyebrow, more = _eyebrow(results), max(len(warnings) - 1, 0)
     warning = coded(_cut(warnings[0])) if warnings else Markup()
     lead = report.lead
@@ -59,18 +60,20 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
         texts = (eyebrow, difference_text.headline, is_long, difference_text.numbers)
         return Answer(*texts, None, "", "", difference_text.basis, warning, more, difference_text.of_class)
     title = kept.conclusion.rstrip(".") or headline(lead)
+    of_class = lead_class(report)
+    parts = [_numbers(lead, title, kept), class_in_words(view, of_class)]
     return Answer(
         eyebrow=eyebrow,
         headline=title,
         is_long=len(title) > _LONG_HEADLINE,
-        numbers=_numbers(lead, title, kept),
+        numbers=" · ".join(part for part in parts if part),
         pill=badge_of(lead),
         verdict=verdict_text(lead),
         flag=lead.flag_kinds,
         count=_count(report, lead, kept),
         warning=warning,
         more=more,
-        of_class=lead_class(report),
+        of_class=of_class,
     )
 
 

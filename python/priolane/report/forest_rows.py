@@ -110,7 +110,7 @@ def _row(claim: Claim, band: AllowedBand, estimate: Estimate, place: str) -> For
         mean=over.mean or 0.0,
         interval=interval,
         band=(band.low, band.high),
-        description=f"{sign['word']}: {says}{where}: {_text(over)} of what is asked; allowed: {_band(band)}",
+        description=f"{sign['word']}: {says}{where}: {_text(over)} of what is claimed; allowed: {_band(band)}",
     )
 
 

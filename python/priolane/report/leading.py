@@ -1,5 +1,6 @@
 """The part of a report that a reader sees first, on the console and on the page: which claims, and which warning."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from priolane.report.sentences.flagged import excess, flag_texts
@@ -18,6 +19,8 @@ _WEIGHTS = {
     Standing.FITTED: 4,
 }
 _FAILED = "fail"
+# The end of a warning of runs; those of settings have none.
+_OF_RUNS = re.compile(r" \(\d+ of (?:its )?\d+ runs?\)\Z")
 
 
 def by_weight(report: Report) -> list[Claim]:
@@ -42,10 +45,16 @@ def lead_class(report: Report) -> str | None:
     return sides[0].of_class if sides else None
 
 
-def worst_first(report: Report) -> list[str]:
+def worst_first(report: Report, *, of_study: bool = False) -> list[str]:
     """Failed checks, warnings about the flags of the claims that are told first, other checks that need a look, then
-    other warnings. No text is told twice."""
-    return list(dict.fromkeys(_worst_first(report)))
+    other warnings. No text is told twice.
+
+    `of_study`: the report is of a figure of the study, whose settings are stated and explained. Warnings about settings
+    then stay with the checks.
+    """
+    found = dict.fromkeys(_worst_first(report))
+    settings = {text for text in report.warnings if not _OF_RUNS.search(text)} if of_study else set()
+    return [text for text in found if text not in settings]
 
 
 def _worst_first(report: Report) -> Iterator[str]:

@@ -19,6 +19,7 @@ from priolane.report.figure_values import values_of
 from priolane.report.forest_rows import forest_rows
 from priolane.report.leading import shown_first
 from priolane.report.look_at import look_at
+from priolane.report.meanings import meanings
 from priolane.report.metrics_table import table_of
 from priolane.report.overview import Overview
 from priolane.report.overview_page import page_tables, scheme_tables
@@ -42,6 +43,8 @@ _MANY = 4
 class _Figure:
     shown: ShownFigure
     files: Mapping[str, str]
+    # What the values of the table are, without a unit; empty where a column says so.
+    of: str
     columns: list[str]
     rows: list[list[str]]
 
@@ -72,6 +75,8 @@ def _content(results: Results, view: Overview, drawn: PageFigures, making: PageO
         "quote": results.experiment.get("quote"),
         "paper": report.paper,
         "recorded": kept,
+        "own_claim": "our own claim" if kept.of_study or report.paper else "your claim",
+        "meanings": meanings(results, view),
         "tables": page_tables(view, first.of_class),
         "keys": {entry.style.name: key_of(entry) for entry in drawn.legend},
         "notes": notes(view, "Bold"),
@@ -135,7 +140,7 @@ def _forest(claims: Sequence[Claim]) -> Markup:
     rows = forest_rows(claims)
     if not rows:
         return Markup()
-    about = f"Claims: measured over asked, {len(rows)} values with the bands that are allowed. Sentences follow."
+    about = f"Claims: measured over claimed, {len(rows)} values with the bands that are allowed. Sentences follow."
     return draw_rows(rows, about)
 
 
@@ -180,5 +185,5 @@ _STATES = {
 
 
 def _figure(shown: ShownFigure, files: Mapping[str, str]) -> _Figure:
-    columns, rows = values_of(shown.panel)
-    return _Figure(shown=shown, files=files, columns=columns, rows=rows)
+    table = values_of(shown.panel)
+    return _Figure(shown=shown, files=files, of=table.of, columns=table.columns, rows=table.rows)

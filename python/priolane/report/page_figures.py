@@ -10,6 +10,7 @@ from priolane.figure.palette import Entry, SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.figure.sweep import AtPoint, draw_sweep
 from priolane.report.default_figures import DefaultFigure, default_figures, queue_panel
+from priolane.report.meanings import panels_in_words
 from priolane.report.over_time import OverTime, over_time
 from priolane.report.overview import Overview
 from priolane.results.report import Claim, Panel, Report
@@ -53,7 +54,7 @@ def page_figures(results: Results, view: Overview) -> PageFigures:
     defaults = [] if report.panels else default_figures(results, view, traces)
     # The default figure of the longest queue shows the same readings.
     left = [panel for panel in _panels_of(traces) if not defaults or panel is not queue_panel(traces)]
-    panels = [place.panel for default in defaults for place in default.at_all_points] or list(report.drawn)
+    panels = [place.panel for default in defaults for place in default.at_all_points] or panels_in_words(results, view)
     styles = SeriesStyles([*panels, *left], leading_names(report))
     hero = 0 if defaults else hero_of(panels, report.lead)
     figures = (

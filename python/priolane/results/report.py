@@ -267,6 +267,12 @@ class Panel:
     published: tuple[Curve, ...] = ()
     # The metrics whose values it has, as `quantity.class`.
     metrics: tuple[str, ...] = ()
+    # Words for names along x.
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def in_words(self, name: str) -> str:
+        """A name along x as readers see it."""
+        return self.words.get(name, name)
 
     @property
     def has_values(self) -> bool:
@@ -360,14 +366,19 @@ def point_text(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{key_text(key)} = {value}" for key, value in point.items())
 
 
-def spread(measured: Sequence[MeasuredQuantity]) -> str:
-    """Many values in a few words: how many, from the smallest mean to the largest."""
-    means = [(item.estimate.mean, item.unit) for item in measured if item.estimate.mean is not None]
-    if len(measured) == 1:
-        return f"1 value, {format_value(*means[0])}" if means else "no value"
-    return (
-        f"{len(measured)} values, {format_value(*min(means))} to {format_value(*max(means))}" if means else "no value"
-    )
+def spread(claim: Claim) -> str:
+    """The values that a verdict depends on in a few words: how many, from the smallest mean to the largest.
+
+    A metric that is compared with a baseline counts once: the baseline's own value, such as its gain of 1, is none.
+    """
+    items = claim.contrasts or claim.measured
+    means = [(item.estimate.mean, item.unit) for item in items if item.estimate.mean is not None]
+    noun = "ratio" if items and all(item.is_ratio for item in items) else "value"
+    if not means:
+        return "no value"
+    if len(items) == 1:
+        return f"1 {noun}, {format_value(*means[0])}"
+    return f"{len(items)} {noun}s, {format_value(*min(means))} to {format_value(*max(means))}"
 
 
 def key_text(key: str) -> str:

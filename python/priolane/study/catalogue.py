@@ -8,12 +8,13 @@
     study/ours/                      the same for figures of no paper
 
 about.toml has `name`, `about`, and for some `conclusion`: what the recorded verdicts come to, in a sentence. Figures
-that `order` does not name come last.
+that `order` does not name come last. `[names]` of a paper or a figure says in words what its schemes and classes of
+flows are; those of a figure go before those of its paper.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ class Paper:
     order: tuple[str, ...]
     drawings: Mapping[str, Mapping[str, str]]
     headlines: tuple[Mapping[str, str], ...]
+    names: Mapping[str, str]
     folder: Path
 
 
@@ -48,7 +50,8 @@ class Paper:
 class PaperFigure:
     """A figure or table of a paper, or of ours. `experiment` is its file, `None` where there is nothing to measure.
 
-    `conclusion` is what the recorded verdicts come to, in a sentence; most figures have none.
+    `conclusion` is what the recorded verdicts come to, in a sentence; most figures have none. `names` are words for
+    schemes and classes of flows.
     """
 
     paper: str
@@ -57,6 +60,7 @@ class PaperFigure:
     about: str
     experiment: Path | None
     conclusion: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -106,6 +110,7 @@ def _paper(file: Path) -> Paper:
             order=tuple(table["order"]),
             drawings=table.get("drawing", {}),
             headlines=tuple(table.get("headline", ())),
+            names=table.get("names", {}),
             folder=file.parent,
         )
     except KeyError as error:
@@ -124,9 +129,16 @@ def _figure(paper: Paper, name: str) -> PaperFigure:
             about=table["about"],
             experiment=file.with_name(EXPERIMENT) if drawn is None else None,
             conclusion=table.get("conclusion", ""),
+            names=_names(paper, table),
         )
     except KeyError as error:
         raise InputError(f"{file}: no key {error}; a figure has name and about") from error
+
+
+def _names(paper: Paper, table: Mapping[str, Any]) -> Mapping[str, str]:
+    """The words for names in a figure: those of its paper, and its own in their place."""
+    own: Mapping[str, str] = table.get("names", {})
+    return {**paper.names, **own}
 
 
 def _read(file: Path) -> Mapping[str, Any]:

@@ -67,16 +67,23 @@ pub(crate) fn spurious(scheme: &str, summary: &BTreeMap<String, Summary>) -> Opt
     if spurious == 0 || !many(timeouts, SAID[0]) || !many(all.flows, SAID[1]) {
         return None;
     }
-    Some(if spurious <= timeouts {
-        format!(
-            "`{scheme}`: {spurious} of {timeouts} retransmission timeouts were spurious: the reply to the packet arrived \
-             later, so it only waited; a longer timeout, or less room in queues, avoids them"
-        )
-    } else {
-        format!(
+    if spurious > timeouts {
+        return Some(format!(
             "`{scheme}`: {spurious} packets arrived that their receivers already had: they were sent again for nothing"
-        )
-    })
+        ));
+    }
+    let were = match timeouts {
+        1 => "the only retransmission timeout of a run was".to_owned(),
+        _ if spurious == timeouts => format!("all {timeouts} retransmission timeouts of a run were"),
+        _ => {
+            let part = 100.0 * spurious as f64 / timeouts as f64;
+            format!("{part:.0} % of the {timeouts} retransmission timeouts of a run were")
+        }
+    };
+    Some(format!(
+        "`{scheme}`: {were} spurious: the reply to the packet was only late; a longer timeout, or less room in queues, \
+         avoids them"
+    ))
 }
 
 #[cfg(test)]
@@ -97,14 +104,17 @@ mod tests {
         fn spurious_of(counts: Summary) -> Option<String> {
             spurious("x", &BTreeMap::from([(ALL.to_owned(), counts)]))
         }
-        assert!(
-            message(10, 100, 10_000)
-                .is_some_and(|text| text.starts_with("`x`: 10 of 100 retransmission timeouts"))
-        );
+        let begins = |text: Option<String>, with: &str| text.is_some_and(|text| text.starts_with(with));
+        assert!(begins(
+            message(10, 100, 10_000),
+            "`x`: 10 % of the 100 retransmission timeouts of a run were spurious:"
+        ));
+        assert!(begins(message(4, 4, 10), "`x`: all 4 retransmission timeouts of a run were spurious:"));
+        assert!(begins(message(1, 1, 10), "`x`: the only retransmission timeout of a run was spurious:"));
         assert_eq!(message(10, 101, 10_000), None);
         assert_eq!(message(10, 100, 10_001), None);
         assert_eq!(message(0, 0, 0), None);
-        assert!(message(7, 3, 10).is_some_and(|text| text.starts_with("`x`: 7 packets arrived")));
+        assert!(begins(message(7, 3, 10), "`x`: 7 packets arrived"));
         assert_eq!(spurious_of(Summary::default()), None, "nobody counted");
     }
 }

@@ -76,12 +76,26 @@ impl<'a> WarningDeduplicator<'a> {
     }
 }
 
-/// Merges warnings, each given with the index of its run, and appends the number of affected `runs`.
-pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs: usize) -> Vec<String> {
+/// Merges warnings, each given with the index of its run, and appends the number of affected runs. `schemes` are those
+/// of all runs; a warning that begins with the name of a scheme counts the runs of that scheme.
+pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, schemes: &[&str]) -> Vec<String> {
     let line = |(words, alike): (Vec<&str>, WarningDeduplicator)| {
-        format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
+        let (text, runs) = (alike.text(&words), alike.runs.len());
+        match schemes.iter().find(|scheme| begins_with(&text, scheme)) {
+            Some(own) => {
+                let of = schemes.iter().filter(|&scheme| scheme == own).count();
+                format!("{text} ({runs} of its {of} run{})", if of == 1 { "" } else { "s" })
+            }
+            None => format!("{text} ({runs} of {} runs)", schemes.len()),
+        }
     };
     by_words(warnings).into_iter().map(line).collect()
+}
+
+/// Returns whether `text` begins with the name of a scheme, in backticks or not.
+fn begins_with(text: &str, scheme: &str) -> bool {
+    let after = text.strip_prefix('`').unwrap_or(text).strip_prefix(scheme);
+    after.is_some_and(|after| after.starts_with(['`', ':', ',']))
 }
 
 /// Merges warnings that do not belong to runs.
@@ -120,14 +134,16 @@ mod tests {
             (1, "10 of 22 had fewer than 200 updates (median 9.5)"),
             (1, "3 of 22 had fewer than 200 updates (median 20)"),
             (2, "es8: 5 waited"),
-            (3, "es16: 5 waited"),
+            (3, "`es16`: 5 waited"),
+            (3, "es: nobody has this name"),
         ];
         assert_eq!(
-            merged(texts.into_iter(), 4),
+            merged(texts.into_iter(), &["es8", "es8", "es8", "es16"]),
             [
                 "3 to 10 of 22 had fewer than 200 updates (median 9.5 to 50) (2 of 4 runs)",
-                "es16: 5 waited (1 of 4 runs)",
-                "es8: 5 waited (1 of 4 runs)",
+                "`es16`: 5 waited (1 of its 1 run)",
+                "es8: 5 waited (1 of its 3 runs)",
+                "es: nobody has this name (1 of 4 runs)",
             ]
         );
     }

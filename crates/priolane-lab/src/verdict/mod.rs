@@ -189,7 +189,8 @@ fn run_warnings(grid: &Grid) -> Vec<String> {
     let texts = present(grid)
         .enumerate()
         .flat_map(|(run, (_, record))| record.warnings.iter().map(move |warning| (run, warning.as_str())));
-    deduplicate::merged(texts, present(grid).count())
+    let schemes: Vec<&str> = present(grid).map(|(run, _)| run.scheme.as_str()).collect();
+    deduplicate::merged(texts, &schemes)
 }
 
 fn digest(grid: &Grid) -> String {

@@ -5,13 +5,12 @@ import textwrap
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from priolane import _core
 from priolane.cli.brief.screen import Screen
 from priolane.model import requirements
+from priolane.model.shipped_schemes import first_sentence, text_of
 
-_SHIPPED = Path(__file__).parent.parent.parent / "schemes"
 _LEAST_ROOM = 36
 _HEAD = ("scheme", "queues", "sizes known", "switch ports must ...; paper")
 
@@ -30,26 +29,15 @@ class ListedScheme:
 def listed_schemes() -> Iterator[ListedScheme]:
     """All shipped schemes, in the order of the catalogue."""
     for entry in json.loads(_core.catalogue())["schemes"]:
-        text = (_SHIPPED / f"{entry['name']}.toml").read_text(encoding="utf-8")
+        text = text_of(entry["name"])
         table = tomllib.loads(text)
         yield ListedScheme(
             name=entry["name"],
-            paper=entry["paper"] if entry["paper"] != "-" else _first_sentence(text),
+            paper=entry["paper"] if entry["paper"] != "-" else first_sentence(text),
             queues=requirements.queues(table),
             sizes=requirements.sizes(table),
             switches="; ".join(requirements.switches(table)),
         )
-
-
-def _first_sentence(text: str) -> str:
-    """The first sentence of the comment at the top of a file."""
-    lines = text.splitlines()
-    comment = " ".join(line.removeprefix("#").strip() for line in lines[: _comment_lines(lines)])
-    return comment.partition(". ")[0].rstrip(".")
-
-
-def _comment_lines(lines: list[str]) -> int:
-    return next((nth for nth, line in enumerate(lines) if not line.startswith("#")), len(lines))
 
 
 def scheme_lines(screen: Screen) -> list[str]:

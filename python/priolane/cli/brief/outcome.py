@@ -10,10 +10,12 @@ from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.cli.brief.warnings import warning_lines
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class
+from priolane.report.meanings import panels_in_words
 from priolane.report.overview import Overview, overview
 from priolane.results.report import Report
 from priolane.results.results import Results
 from priolane.storage.directory import FIGURES, PAGE_FILE
+from priolane.study.recorded import figure_of
 
 _QUANTITIES = ("fct", "fct_p99", "timed_out", "fct_p50", "slowdown", "goodput")
 _MOST_ROWS, _LEAST_ROWS = 6, 3
@@ -46,7 +48,8 @@ def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
     note = [screen.cut(outcome.recorded_note)] if outcome.recorded_note else []
     ending = screen.wrapped(outcome.conclusion, _MOST_CONCLUSION)
     last = [*ending, *_files(outcome), *_steps(screen, outcome.next_steps)]
-    warned = warning_lines(screen, report, 1 if ending else _MOST_WARNING)
+    of_study = figure_of(outcome.results) is not None
+    warned = warning_lines(screen, report, 1 if ending else _MOST_WARNING, of_study=of_study)
     last = ["", *last] if warned and ending else last
     # Blank lines: below the heading, above the table, above the warning.
     room = MOST_LINES - len(head) - len(note) - len(last) - len(warned) - 2
@@ -89,7 +92,7 @@ def _table(screen: Screen, outcome: Outcome, read: tuple[Report, Overview], room
     report, view = read
     rows = max(_LEAST_ROWS, min(_MOST_ROWS, room - 3))
     if outcome.of_figure:
-        for panel in report.drawn:
+        for panel in panels_in_words(outcome.results, view):
             lines = panel_lines(screen, panel, rows) if panel.kind in _TABULAR else []
             if lines:
                 return lines

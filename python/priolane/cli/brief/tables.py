@@ -127,7 +127,7 @@ def panel_lines(screen: Screen, panel: Panel, most_rows: int) -> list[str]:
     both = [*rows, *(row for row in printed if any(row[1:]))]
     most_rows = len(both) if len(both) == most_rows + 1 else most_rows
     shown = both[:most_rows]
-    lines = in_columns([[screen.text(label), *(_place(place) for place in places)], *shown])
+    lines = in_columns([[screen.text(label), *(panel.in_words(_place(place)) for place in places)], *shown])
     more = [f"{len(both) - most_rows} more rows: -v"] if len(both) > most_rows else []
     if max(map(len, lines)) > screen.columns:
         return []

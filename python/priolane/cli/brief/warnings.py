@@ -7,10 +7,10 @@ from priolane.results.report import Report
 _LONGEST_WORD = 16
 
 
-def warning_lines(screen: Screen, report: Report, most: int) -> list[str]:
+def warning_lines(screen: Screen, report: Report, most: int, *, of_study: bool = False) -> list[str]:
     """The worst of failed checks, flags of the claims that are shown, and warnings, in at most `most` lines; the last
-    one says how many more there are. Empty where there is nothing to warn of."""
-    warnings = worst_first(report)
+    one says how many more there are. Empty where there is nothing to warn of. `of_study` is as in `worst_first`."""
+    warnings = worst_first(report, of_study=of_study)
     if not warnings:
         return []
     rest = len(warnings) - 1

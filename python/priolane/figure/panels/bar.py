@@ -31,6 +31,7 @@ _NAMES_IN_COLUMN = 10
 def plot(panel: Panel, styles: SeriesStyles) -> Plot:
     """The plot of a panel of kind `bar`."""
     names = names_along(panel)
+    shown = [panel.in_words(name) for name in names]
     is_alone = _is_alone(panel, names)
     bar = _GROUP / max(len(panel.series), 1)
     y = _y(panel, names)
@@ -42,10 +43,10 @@ def plot(panel: Panel, styles: SeriesStyles) -> Plot:
         curves = _by_class(panel, styles, curves[0])
     return Plot(
         description=describe(panel),
-        x=_alone(panel, bar) if is_alone else category_axis(names, panel.x_label),
+        x=_alone(panel, bar) if is_alone else category_axis(shown, panel.x_label),
         y=y,
         curves=curves,
-        heads=tuple(names),
+        heads=tuple(shown),
         printed=_printed(panel, styles, names),
         lines=reference_lines(panel),
         labels=Labels.NONE,
@@ -120,7 +121,7 @@ def _printed(panel: Panel, styles: SeriesStyles, names: list[str]) -> tuple[Prin
             if of is None or name not in there or (panel.log_y and point.y <= 0):
                 continue
             x = names.index(name) + _offset(panel, orders[curve.series])
-            shown = f"{curve}, {name}: {point.y:g}"
+            shown = f"{curve}, {panel.in_words(name)}: {point.y:g}"
             drawn.append(Printed(styles.named(published_name(panel, curve)), ((x, point.y),), Shape.BARS, shown))
     return tuple(drawn)
 

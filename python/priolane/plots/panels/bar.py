@@ -55,7 +55,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
         _begin_below_bars(panel, place.axes)
     else:
         _fit_to_bars(panel, place.axes)
-    return [series.label for series in panel.series] if alone else names
+    return [series.label for series in panel.series] if alone else [panel.in_words(name) for name in names]
 
 
 def _begin_below_bars(panel: Panel, axes: Axes) -> None:
