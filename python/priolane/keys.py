@@ -853,6 +853,11 @@ class Frame(TypedDict, total=False):
     syn: str
     """Packets that open a connection."""
 
+class Activations(TypedDict, total=False):
+    like: str | Path
+    """The group whose value is copied."""
+    part: float
+
 Active = TypedDict(
     "Active",
     {
@@ -866,11 +871,6 @@ Active = TypedDict(
     },
     total=False,
 )
-
-class OfAnotherGroup(TypedDict, total=False):
-    like: str | Path
-    """The group whose value is copied."""
-    part: float
 
 class Deadline(TypedDict, total=False):
     over: float | str | Path
@@ -1007,123 +1007,137 @@ class GroupTransport(Transport, total=False):
 Group = TypedDict(
     "Group",
     {
+        # Bytes of the activations of a micro-batch, which a rank sends to the next stage.
+        "activations": str | Activations,
         # Part of the run in which it starts flows.
         "active": Active,
         # Default notification delay for flows without a delay of their own; left out, 1 us.
-        "after_delay": str | OfAnotherGroup,
+        "after_delay": str | Activations,
         # The algorithm. A tree does all-reduces only, and an all-to-all has no other than `ring`: all messages at once
         # (Thakur, Rabenseifner and Gropp (IJHPCA 2005)).
-        "algorithm": Literal["ring", "tree", "halving_doubling"] | OfAnotherGroup,
-        "app": Literal["none", "poisson", "on_off", "incast", "permutation", "long_lived", "query", "ring", "collective", "coflow", "coflow_trace", "flows"],
+        "algorithm": Literal["ring", "tree", "halving_doubling"] | Activations,
+        "app": Literal["none", "poisson", "on_off", "incast", "permutation", "long_lived", "query", "ring", "collective", "pipeline", "coflow", "coflow_trace", "flows"],
         # When the coflows of a run start (TOP §3.2).
-        "arrivals": Literal["poisson", "scaled"] | OfAnotherGroup,
+        "arrivals": Literal["poisson", "scaled"] | Activations,
+        # Time that a rank computes backward for a micro-batch (Narayanan et al. (SC 2021)).
+        "backward": str | Activations,
         # Number of flows in a burst, 1 to 10,000.
-        "burst_flows": int | OfAnotherGroup,
+        "burst_flows": int | Activations,
         # Load within a burst, in the units of the mean load; from 1 to 100 times the mean load.
-        "burst_load": float | str | Path | OfAnotherGroup,
+        "burst_load": float | str | Path | Activations,
         # Factor for the bytes of flows.
-        "bytes_scale": float | str | Path | OfAnotherGroup,
+        "bytes_scale": float | str | Path | Activations,
         # Class that its flows request, 0 is the best; flows of a flow list have their own.
-        "class": int | OfAnotherGroup,
+        "class": int | Activations,
         # Only the first coflows, up to this number; left out, all of them.
-        "coflows": int | OfAnotherGroup,
+        "coflows": int | Activations,
         # Time from a worker's last part to its next iteration.
-        "compute": str | OfAnotherGroup,
+        "compute": str | Activations,
         # Number of concurrent requests of a client: loops, each with independent draws.
-        "concurrency": int | OfAnotherGroup,
+        "concurrency": int | Activations,
         # The connections that carry the messages.
-        "connections": Literal["per_message", "per_pair", "listed", "per_pair"] | OfAnotherGroup,
+        "connections": Literal["per_message", "per_pair", "listed", "per_pair"] | Activations,
         # The class of service: a check of `theta` and `w`, which decide it (PACCP §III).
-        "cos": Literal["BE", "DS", "MRG"] | OfAnotherGroup,
+        "cos": Literal["BE", "DS", "MRG"] | Activations,
         # Deadlines of its flows; without it, flows have those of their flow list, if any.
         "deadline": str | Sequence[Deadline] | GroupDeadline,
         # How sizes are drawn.
-        "draw": Literal["independent", "strata"] | OfAnotherGroup,
+        "draw": Literal["independent", "strata"] | Activations,
         # The timing of epochs.
-        "epochs": Literal["every", "poisson"] | OfAnotherGroup,
+        "epochs": Literal["every", "poisson"] | Activations,
         # Senders per epoch, at least 1; hosts of the group other than the receiver.
-        "fan_in": int | OfAnotherGroup,
+        "fan_in": int | Activations,
         # Number of servers queried at the same time, at least 1.
-        "fan_out": int | OfAnotherGroup,
+        "fan_out": int | Activations,
         # Bounds on the mean flow size of a coflow.
         "flow_bytes": RangeOfSizes,
         # How the bytes of a coflow are divided among its flows.
-        "flow_sizes": Literal["even", "drawn"] | OfAnotherGroup,
+        "flow_sizes": Literal["even", "drawn"] | Activations,
+        # Time that a rank computes forward for a micro-batch.
+        "forward": str | Activations,
+        # Bytes of the gradients of a micro-batch, which a rank sends to the stage before.
+        "gradients": str | Activations,
         # The hosts: `*` for all, hosts and ranges such as `0-15,20`, or the number of the first hosts.
-        "hosts": str | Path | int | OfAnotherGroup,
+        "hosts": str | Path | int | Activations,
         # Number of iterations; left out, as many as fit in the run.
-        "iterations": int | OfAnotherGroup,
+        "iterations": int | Activations,
         # Maximum additional delay of a flow's start, drawn uniformly.
-        "jitter": str | OfAnotherGroup,
+        "jitter": str | Activations,
         # The list.
-        "list": str | Path | Sequence[ListedFlow] | OfAnotherGroup,
+        "list": str | Path | Sequence[ListedFlow] | Activations,
         # The long-run offered load.
         "load": Load,
         # Distribution of the number of senders.
-        "mappers": int | str | Path | OfAnotherGroup,
+        "mappers": int | str | Path | Activations,
         # Number of bytes per megabyte.
-        "megabyte": str | OfAnotherGroup,
+        "megabyte": str | Activations,
+        # Number of micro-batches of an iteration.
+        "micro_batches": int | Activations,
         # Pairs drawn per flow, in place of `cos`, `theta` and `w`: shares with the sum 1.
-        "mix": Sequence[Mix] | OfAnotherGroup,
+        "mix": Sequence[Mix] | Activations,
         # The way in which the pairs of `mix` are drawn.
-        "mix_draw": Literal["independent", "by_size"] | OfAnotherGroup,
+        "mix_draw": Literal["independent", "by_size"] | Activations,
         # Added to the number in [0, 1) that decides a flow's pair of `mix`, modulo 1.
-        "mix_offset": float | str | Path | OfAnotherGroup,
+        "mix_offset": float | str | Path | Activations,
         # Name, unique in the experiment.
-        "name": str | Path | OfAnotherGroup,
+        "name": str | Path | Activations,
         # Reaction of its applications to a notice that a flow would run at a lower class than requested.
         "on_downgrade": Literal["ignore", "defer", "reclassify"] | OnDowngrade,
         # The collective.
-        "operation": Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"] | OfAnotherGroup,
+        "operation": Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"] | Activations,
         # The pairs of hosts.
         "pairs": Sequence[Pairs] | GroupPairs,
         # Time from the last answer to the next request.
-        "pause": str | OfAnotherGroup,
+        "pause": str | Activations,
         # The distribution of pauses.
-        "pauses": Literal["exponential", "fixed"] | OfAnotherGroup,
+        "pauses": Literal["exponential", "fixed"] | Activations,
         # The sources of bursts.
-        "per": Literal["pair", "host"] | OfAnotherGroup,
+        "per": Literal["pair", "host"] | Activations,
         # Time between epochs, or its mean; by default computed from the load.
-        "period": str | OfAnotherGroup,
+        "period": str | Activations,
         # The payer of the group's traffic (PACCP §IV).
-        "plan": Literal["fbp", "vbp"] | OfAnotherGroup,
+        "plan": Literal["fbp", "vbp"] | Activations,
         # Payload bytes of a query to one server.
-        "query": str | OfAnotherGroup,
+        "query": str | Activations,
         # The destinations of a host.
-        "reach": Literal["any_host", "other_racks"] | OfAnotherGroup,
+        "reach": Literal["any_host", "other_racks"] | Activations,
         # What follows a burst.
-        "reading": Literal["bursts", "compat_yaps"] | OfAnotherGroup,
+        "reading": Literal["bursts", "compat_yaps"] | Activations,
         # The receiver; without it a host that the group sends to is drawn at every epoch.
-        "receiver": int | OfAnotherGroup,
+        "receiver": int | Activations,
         # G, the payload bytes reduced in an iteration.
-        "reduced": str | OfAnotherGroup,
+        "reduced": str | Activations,
         # Distribution of the number of receivers.
-        "reducers": int | str | Path | OfAnotherGroup,
+        "reducers": int | str | Path | Activations,
         # Number of requests per loop; left out, as many as fit in the run.
-        "requests": int | OfAnotherGroup,
+        "requests": int | Activations,
         # With `vbp`: interval in which a virtual machine collects arrivals and departures before it recomputes shares.
-        "resplit": str | OfAnotherGroup,
+        "resplit": str | Activations,
+        # The order of a stage's computations (Narayanan et al. (SC 2021)).
+        "schedule": Literal["gpipe", "1f1b"] | Activations,
         # Payload bytes per sender.
-        "size": str | OfAnotherGroup,
+        "size": str | Activations,
         # Distribution of flow sizes: a shipped table, or { csv, interpolation, scale_to_mean, max }.
         "sizes": str | Path | Sizes,
         # With `vbp`: a virtual machine's own split of its pair, one for each flow in flow list order.
-        "split": Sequence[Pay] | OfAnotherGroup,
+        "split": Sequence[Pay] | Activations,
+        # Number of stages. The first hosts of the group are the first stage, the next ones the second, and so on.
+        "stages": int | Activations,
         # The earliest start.
-        "start": str | OfAnotherGroup,
+        "start": str | Activations,
         # The minimum rate that is paid for (PACCP §III).
-        "theta": str | OfAnotherGroup,
+        "theta": str | Activations,
         # Time from the arrival of a query to the start of its answer.
-        "think": str | OfAnotherGroup,
+        "think": str | Activations,
         # Factor for arrival times.
-        "time_scale": float | str | Path | OfAnotherGroup,
+        "time_scale": float | str | Path | Activations,
         # The destinations: `*` for every host, or the name of a group; `None` if the group only receives.
-        "to": str | Path | OfAnotherGroup,
+        "to": str | Path | Activations,
         # The path of a file in the format of the coflow benchmark.
-        "trace": str | Path | OfAnotherGroup,
+        "trace": str | Path | Activations,
         "transport": GroupTransport,
         # The weight that is paid for, from 0.001 to 1000 (PACCP §III).
-        "w": float | str | Path | OfAnotherGroup,
+        "w": float | str | Path | Activations,
     },
     total=False,
 )

@@ -30,6 +30,8 @@ parts! {
         Ring(super::ring::Ring);
         /// A collective of all hosts, repeatedly, between computations.
         Collective(super::collective::Collective);
+        /// Training by pipeline parallelism: micro-batches pass through stages.
+        Pipeline(super::pipeline::Pipeline);
         /// Groups of flows that complete with their last flow, from some hosts to some others (open loop).
         Coflow(super::coflow::Coflow);
         /// The coflows of a recorded trace.

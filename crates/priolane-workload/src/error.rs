@@ -86,6 +86,17 @@ pub enum AppError {
     /// A collective of fewer than two ranks, or with a host that is two of them.
     #[error("the collective has {0} ranks, or one of them twice")]
     Ranks(usize),
+    /// A pipeline of fewer than two ranks, or with a host that is two of them.
+    #[error("the pipeline has {0} ranks, or one of them twice")]
+    PipelineRanks(usize),
+    /// Stages of different numbers of ranks.
+    #[error("{ranks} hosts cannot be divided into {stages} stages of as many ranks")]
+    Stages {
+        /// Number of hosts.
+        ranks: usize,
+        /// Number of stages.
+        stages: usize,
+    },
     /// An algorithm that needs another number of ranks.
     #[error("halving_doubling needs a power of two, not {0} ranks")]
     NotPowerOfTwo(usize),
@@ -116,7 +127,12 @@ impl AppError {
     /// Returns the key of the group's table at fault; empty for the table itself.
     pub fn key(&self) -> &'static str {
         match self {
-            Self::NoHosts | Self::UnknownHost(_) | Self::Ring(_) | Self::Ranks(_) => "hosts",
+            Self::NoHosts
+            | Self::UnknownHost(_)
+            | Self::Ring(_)
+            | Self::Ranks(_)
+            | Self::PipelineRanks(_) => "hosts",
+            Self::Stages { .. } => "stages",
             Self::NoDestination(_) => "to",
             Self::Load(_) => "load.value",
             Self::BurstLoad { .. } => "burst_load",
@@ -172,7 +188,8 @@ impl AppError {
                 "time = { flows = N } in place of warmup and measure, or arrivals = \"poisson\""
             }
             Self::Parts(_) => "at least one byte for each worker",
-            Self::Ring(_) | Self::Ranks(_) => "at least two hosts, each once",
+            Self::Ring(_) | Self::Ranks(_) | Self::PipelineRanks(_) => "at least two hosts, each once",
+            Self::Stages { .. } => "a number of stages that divides the number of hosts",
             Self::NotPowerOfTwo(_) => "algorithm = \"ring\", or 2, 4, 8, ... hosts",
             Self::Period => "a time above zero",
             Self::Size(_) => "1 byte to 2^47 bytes",

@@ -15,6 +15,7 @@ mod lists;
 mod mutations;
 mod on_off;
 mod open_loop;
+mod pipelines;
 mod prefixes;
 mod queries;
 mod rings;

@@ -14,7 +14,7 @@ _PS_PER_S = 1e12
 # The options of flow lists.
 _PATHS = ("file", "out", "topology", "sizes")
 _PLAIN = ("format", "hosts", "bond", "start", "spread", "mss", "megabyte", "gap", "sampling", "from", "until")
-_OF_JOBS = ("place", "rack", "seed", "first", "collectives")
+_OF_JOBS = ("place", "rack", "seed", "first", "collectives", "send_ends", "eager", "nic_rate")
 # Formats of files that are no flow lists, and what imports them.
 _OTHERS: dict[str, ModuleType] = {
     "sizes": import_sizes,
@@ -30,6 +30,7 @@ _LACKS = {
     "any_source": "receives from any rank or with any tag, matched in the order of the file",
     "unequal_bytes": "messages whose receive states other bytes; those of the send count",
     "empty_messages": "messages without bytes, sent as one byte",
+    "receipts": "receipts of one byte, which end a send whose receive came late",
     "overlapping": "computations that wait for nothing, and overlap with others of their rank and cpu",
     "untimed": "computations without a duration, which take no time",
     "missing_dependencies": "dependencies on nodes that the trace does not have, dropped",
@@ -78,6 +79,18 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--collectives", metavar="NAME", help="chakra: ring (default), tree or halving_doubling for all-reduces"
     )
+    command.add_argument(
+        "--send-ends",
+        metavar="END",
+        help="jobs: when a send ends: at-once, at-nic, delivered (chakra's default) or received (goal's)",
+    )
+    command.add_argument(
+        "--eager",
+        type=arguments.whole(0, 2**47),
+        metavar="BYTES",
+        help="jobs: messages of at most these bytes end at once (default of goal: 65535)",
+    )
+    command.add_argument("--nic-rate", metavar="RATE", help="jobs: the rate of NICs, for --send-ends at-nic")
     for other in _OTHERS.values():
         other.add(command)
     command.add_argument("--json", action="store_true", help="print the report as JSON")

@@ -47,6 +47,14 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_JOBS
     },
     Metric {
+        name: "job_bubble",
+        meaning: "Mean part of the job time in which a rank does not compute: the bubble of a pipeline",
+        unit: Unit::Part,
+        range: SHARE,
+        eval: |c| of(c, |job| job.computing.map(|computing| 1.0 - computing)),
+        ..OF_JOBS
+    },
+    Metric {
         name: "bus_bandwidth",
         meaning: "Mean over the job's coflows of bytes over senders and time",
         unit: Unit::Gbps,

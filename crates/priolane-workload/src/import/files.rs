@@ -17,7 +17,7 @@ use super::collect::{Collector, MAX_HOSTS};
 use super::format::Format;
 use super::imported::ImportedFlows;
 use super::instant::instant;
-use super::job::{self, Algorithm, Order, Placement};
+use super::job::{self, Algorithm, Order, Placement, SendEnds};
 use super::network::Network;
 use super::options::{Options, Start};
 use super::pending::{Failure, Pending};
@@ -27,7 +27,7 @@ use super::report::Report;
 use super::sizes::SizeTable;
 use super::topology::read as read_topology;
 use crate::context::LATEST_START;
-use crate::flow_list::{OptionalColumn, Writer};
+use crate::flow_list::{OptionalColumn, Row, Writer};
 
 /// The request of the command line.
 #[derive(Clone, Debug, Deserialize)]
@@ -90,6 +90,15 @@ pub struct Request {
     /// The algorithm of a job's collectives: `ring`, `tree` or `halving_doubling`.
     #[serde(default)]
     pub collectives: Option<String>,
+    /// The end of a send of a job: `at-once`, `at-nic`, `delivered` or `received`.
+    #[serde(default)]
+    pub send_ends: Option<String>,
+    /// Largest message whose send ends at once, in bytes.
+    #[serde(default)]
+    pub eager: Option<u64>,
+    /// Rate of the NICs, for `at-nic`.
+    #[serde(default)]
+    pub nic_rate: Option<String>,
 }
 
 /// Imports a file and writes the requested files.
@@ -192,6 +201,11 @@ fn options(request: &Request) -> Result<Options, InputError> {
         until: clock("--until", request.until.as_deref())?,
         placement: placement(request)?,
         collectives: request.collectives.as_deref().map(algorithm).transpose()?,
+        send_ends: SendEnds::stated(
+            request.send_ends.as_deref(),
+            request.eager,
+            request.nic_rate.as_deref(),
+        )?,
     })
 }
 
@@ -336,10 +350,12 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 fn list(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
+    // `after` stands beside `delay_ns`, which steps have that wait for nothing.
+    let waits = |row: &Row| !row.after.is_empty() || row.delay.is_some();
     let used = [
         (OptionalColumn::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
         (OptionalColumn::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
-        (OptionalColumn::After, imported.rows.iter().any(|row| !row.after.is_empty())),
+        (OptionalColumn::After, imported.rows.iter().any(waits)),
     ];
     let extras: Vec<OptionalColumn> =
         used.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();

@@ -54,6 +54,29 @@ pub(super) enum ImportOption {
     Place,
     /// `--collectives`.
     Collectives,
+    /// `--send-ends`.
+    SendEnds,
+    /// `--eager`.
+    Eager,
+}
+
+impl ImportOption {
+    /// Returns its flag on the command line.
+    pub(super) fn flag(self) -> &'static str {
+        match self {
+            Self::Mss => "--mss",
+            Self::Megabyte => "--megabyte",
+            Self::Gap => "--gap",
+            Self::Sampling => "--sampling",
+            Self::Topology => "--topology",
+            Self::From => "--from",
+            Self::Until => "--until",
+            Self::Place => "--place",
+            Self::Collectives => "--collectives",
+            Self::SendEnds => "--send-ends",
+            Self::Eager => "--eager",
+        }
+    }
 }
 
 impl Format {
@@ -144,7 +167,9 @@ impl Format {
             ImportOption::Gap => self.is_log() && self != Self::Zeek,
             ImportOption::Sampling => matches!(self, Self::Nfdump | Self::Goflow2),
             ImportOption::From | ImportOption::Until => self.is_log(),
-            ImportOption::Place => matches!(self, Self::Goal | Self::Chakra),
+            ImportOption::Place | ImportOption::SendEnds | ImportOption::Eager => {
+                matches!(self, Self::Goal | Self::Chakra)
+            }
             ImportOption::Collectives => self == Self::Chakra,
         }
     }

@@ -29,6 +29,8 @@ pub struct JobReport {
     pub unequal_bytes: u64,
     /// Messages without bytes: flows of one byte.
     pub empty_messages: u64,
+    /// Receipts: messages of one byte that tell a sender that its message has been received.
+    pub receipts: u64,
     /// Computations that wait for nothing although another of their rank and cpu comes before: they overlap.
     pub overlapping: u64,
     /// Computations without a duration.

@@ -49,7 +49,7 @@ pub use files::{Request, import_files};
 pub use format::Format;
 pub use guess::Guess;
 pub use imported::{DroppedFlows, ImportedFlows, Recording};
-pub use job::{Algorithm, Order, Placement};
+pub use job::{Algorithm, Order, Placement, SendEnd, SendEnds};
 pub use job_report::JobReport;
 pub use network::Network;
 pub use options::{Options, Start};

@@ -6,7 +6,7 @@ use priolane_core::units::{Span, Time};
 use priolane_source::csv::Lines;
 
 use super::format::ImportOption;
-use super::job::{Algorithm, Placement};
+use super::job::{Algorithm, Placement, SendEnds};
 
 /// The lines of the imported text.
 pub(super) type Text<'a> = Lines<&'a mut dyn BufRead>;
@@ -45,6 +45,8 @@ pub struct Options {
     pub placement: Option<Placement>,
     /// The algorithm of a job's collectives; default a ring.
     pub collectives: Option<Algorithm>,
+    /// The ends of a job's sends; default as in the format's own simulator.
+    pub send_ends: Option<SendEnds>,
 }
 
 impl Default for Options {
@@ -62,6 +64,7 @@ impl Default for Options {
             until: None,
             placement: None,
             collectives: None,
+            send_ends: None,
         }
     }
 }
@@ -78,6 +81,8 @@ impl Options {
             self.until.map(|_| ImportOption::Until),
             self.placement.map(|_| ImportOption::Place),
             self.collectives.map(|_| ImportOption::Collectives),
+            self.send_ends.and_then(|ends| ends.larger).map(|_| ImportOption::SendEnds),
+            self.send_ends.and_then(|ends| ends.eager).map(|_| ImportOption::Eager),
         ];
         turned.into_iter().flatten()
     }

@@ -41,7 +41,7 @@ pub fn read(
     let foreign = |&option: &ImportOption| !guess.format.has(option);
     let network = source.network.map(|_| ImportOption::Topology);
     if let Some(knob) = options.turned().chain(network).find(foreign) {
-        let key = format!("--{knob:?}").to_lowercase();
+        let key = knob.flag();
         let what = format!("{key} has no meaning for the format {}", guess.format.name());
         return Err(InputError::new(source.file, None, "", what, format!("another format, or remove {key}")));
     }

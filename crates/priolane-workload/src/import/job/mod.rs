@@ -5,11 +5,12 @@
 //! collective     the messages of a collective, by algorithm
 //! matching       the receive of each message
 //! placement      the host of each rank
+//! send_end       what a rank that has sent waits for
 //! rows           flows and steps, with what each waits for
 //! ```
 //!
 //! A message is a flow; a computation is a step of its duration; a receive is a step without duration that waits for its
-//! message and for what came before it in its rank. A send ends when it begins: the sender does not wait for delivery.
+//! message and for what came before it in its rank.
 
 mod chakra;
 mod collective;
@@ -18,6 +19,7 @@ mod matching;
 mod op;
 mod placement;
 mod rows;
+mod send_end;
 mod wire;
 
 use std::io::BufRead;
@@ -36,6 +38,8 @@ use super::options::{Options, Start};
 pub use crate::rounds::Algorithm;
 use op::Job;
 pub use placement::{Order, Placement};
+use send_end::Ends;
+pub use send_end::{SendEnd, SendEnds};
 
 /// Reads a schedule of LogGOPSim.
 ///
@@ -47,7 +51,7 @@ pub(super) fn read_goal<R: BufRead>(
 ) -> Result<ImportedFlows, InputError> {
     refuse_times(options, lines.file())?;
     let file = lines.file().to_owned();
-    rows_of(goal::read(lines)?, &file, options)
+    rows_of(goal::read(lines)?, SendEnds::of_goal(options.send_ends), &file, options)
 }
 
 /// Reads the traces of a Chakra job, `PREFIX.0.et`, `PREFIX.1.et` and so on.
@@ -58,7 +62,8 @@ pub(super) fn read_chakra(prefix: &Path, options: &Options) -> Result<(ImportedF
     let shown = prefix.display().to_string();
     refuse_times(options, &shown)?;
     let job = chakra::read(prefix, options.collectives.unwrap_or(Algorithm::Ring))?;
-    Ok((rows_of(job, &shown, options)?, Guess { format: Format::Chakra, from: None }))
+    let ends = SendEnds::of_chakra(options.send_ends);
+    Ok((rows_of(job, ends, &shown, options)?, Guess { format: Format::Chakra, from: None }))
 }
 
 /// Refuses options about clocks: a job begins at 0, and its flows start when what they wait for has ended.
@@ -76,12 +81,12 @@ pub(super) fn not_one_text(file: &str) -> InputError {
     InputError::new(file, None, "", "traces of Chakra are several files, one for each rank", fix)
 }
 
-fn rows_of(mut job: Job, file: &str, options: &Options) -> Result<ImportedFlows, InputError> {
+fn rows_of(mut job: Job, ends: Ends, file: &str, options: &Options) -> Result<ImportedFlows, InputError> {
     let ranks = job.ranks.len();
     let placement = options.placement.unwrap_or_default();
     let (host_of, hosts) = placement.hosts(ranks, options.hosts, file)?;
     let matched = matching::matched(&mut job);
-    let rows = rows::rows(&mut job, &matched, &host_of, file)?;
+    let rows = rows::rows(&mut job, &matched, (&host_of, ends), file)?;
     let mut used: Vec<HostId> = host_of.clone();
     used.sort_unstable();
     used.dedup();

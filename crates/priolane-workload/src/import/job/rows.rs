@@ -11,7 +11,8 @@ use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 
-use super::op::{Job, Kind, PerOp, Place};
+use super::op::{Job, Kind, Op, PerOp, Place};
+use super::send_end::{Ends, SendEnd};
 use crate::context::LATEST_START;
 use crate::flow_list::{After, Row};
 use crate::import::collect::MAX_IMPORTED;
@@ -33,10 +34,11 @@ struct Marks {
 pub(super) fn rows(
     job: &mut Job,
     message_of: &PerOp<Option<Place>>,
-    host_of: &[HostId],
+    (host_of, ends): (&[HostId], Ends),
     file: &str,
 ) -> Result<Vec<Row>, InputError> {
-    let order = order(job, message_of, file)?;
+    let receive_of = receives(job, message_of, ends);
+    let order = order(job, message_of, &receive_of, file)?;
     let mut marks = PerOp::new(job, Marks::default());
     for place in job.places() {
         let op = job.op(place);
@@ -48,8 +50,18 @@ pub(super) fn rows(
         }
     }
     let delivered = PerOp::new(job, None);
-    let mut listing =
-        Listing { host_of, marks, delivered, rows: Vec::new(), ends: Vec::new(), local: 0, empty: 0 };
+    let mut listing = Listing {
+        host_of,
+        send_ends: ends,
+        marks,
+        receive_of,
+        delivered,
+        rows: Vec::new(),
+        ends: Vec::new(),
+        local: 0,
+        empty: 0,
+        receipts: 0,
+    };
     for place in order {
         listing.add(job, place, *message_of.get(place));
         if listing.rows.len() > MAX_IMPORTED {
@@ -64,19 +76,40 @@ pub(super) fn rows(
     }
     job.report.local = listing.local;
     job.report.empty_messages = listing.empty;
+    job.report.receipts = listing.receipts;
     job.report.steps = listing.rows.iter().filter(|row| row.is_step()).count() as u64;
     job.report.compute_ps = longest;
     Ok(listing.rows)
 }
 
-/// Orders all ops, each after those that it waits for; a receive waits for its send.
-fn order(job: &Job, message_of: &PerOp<Option<Place>>, file: &str) -> Result<Vec<Place>, InputError> {
+/// Returns the receive of each send that ends when its message has been received.
+fn receives(job: &Job, message_of: &PerOp<Option<Place>>, ends: Ends) -> PerOp<Option<Place>> {
+    let mut receive_of = PerOp::new(job, None);
+    for place in job.places() {
+        if let Some(send) = *message_of.get(place)
+            && ends.of(job.op(send)) == Some(SendEnd::Received)
+        {
+            *receive_of.of(send) = Some(place);
+        }
+    }
+    receive_of
+}
+
+/// Orders all ops, each after those that it waits for; a receive waits for its send, and what waits for the end of a send
+/// may wait for its receive.
+fn order(
+    job: &Job,
+    message_of: &PerOp<Option<Place>>,
+    receive_of: &PerOp<Option<Place>>,
+    file: &str,
+) -> Result<Vec<Place>, InputError> {
     let mut open = PerOp::new(job, 0_u32);
     let mut waiters: PerOp<Vec<Place>> = PerOp::new(job, Vec::new());
     for place in job.places() {
         let op = job.op(place);
         let own = op.after_end.iter().chain(&op.after_start).map(|&first| Place { op: first, ..place });
-        for first in own.chain(*message_of.get(place)) {
+        let ended = op.after_end.iter().filter_map(|&first| *receive_of.get(Place { op: first, ..place }));
+        for first in own.chain(ended).chain(*message_of.get(place)) {
             *open.of(place) += 1;
             waiters.of(first).push(place);
         }
@@ -95,7 +128,12 @@ fn order(job: &Job, message_of: &PerOp<Option<Place>>, file: &str) -> Result<Vec
     match job.places().find(|&place| *open.get(place) > 0) {
         Some(Place { rank, op }) => {
             let what = format!("op {op} of rank {rank}, counted from 0, waits for itself through other ops");
-            Err(InputError::new(file, None, "", what, "dependencies and messages without a circle"))
+            let fix = if job.places().any(|place| receive_of.get(place).is_some()) {
+                "dependencies and messages without a circle, or --send-ends at-once"
+            } else {
+                "dependencies and messages without a circle"
+            };
+            Err(InputError::new(file, None, "", what, fix))
         }
         None => Ok(order),
     }
@@ -104,7 +142,10 @@ fn order(job: &Job, message_of: &PerOp<Option<Place>>, file: &str) -> Result<Vec
 /// The rows so far.
 struct Listing<'a> {
     host_of: &'a [HostId],
+    send_ends: Ends,
     marks: PerOp<Marks>,
+    /// The receive that ends a send.
+    receive_of: PerOp<Option<Place>>,
     /// The row at which the message of a send has arrived.
     delivered: PerOp<Option<u32>>,
     rows: Vec<Row>,
@@ -112,6 +153,7 @@ struct Listing<'a> {
     ends: Vec<u64>,
     local: u64,
     empty: u64,
+    receipts: u64,
 }
 
 impl Listing<'_> {
@@ -136,30 +178,73 @@ impl Listing<'_> {
                 (begin, Some(self.step(host, &before, takes)))
             }
             Kind::Send { bytes, to, .. } => {
-                let is_local = self.host_of[to as usize] == host;
-                let is_awaited = begin_is_awaited || end_is_awaited || is_local;
-                let begin = if is_awaited { self.joined(host, &mut before) } else { None };
-                let arrived = if is_local {
-                    self.local += 1;
-                    begin
-                } else {
-                    self.empty += u64::from(bytes == 0);
-                    let pair = (host, self.host_of[to as usize]);
-                    Some(self.flow(pair, bytes.max(1), &before, op.collective))
-                };
-                *self.delivered.of(place) = arrived;
-                (begin, begin)
+                self.send(op, place, (bytes, self.host_of[to as usize]), &mut before)
             }
             Kind::Receive { .. } => {
                 let begin = if begin_is_awaited { self.joined(host, &mut before) } else { None };
                 before.extend(message.and_then(|send| *self.delivered.get(send)));
                 before.sort_unstable();
                 before.dedup();
-                (begin, if end_is_awaited { self.joined(host, &mut before) } else { None })
+                let waiting = message.filter(|&send| {
+                    self.receive_of.get(send).is_some() && self.marks.get(send).end_is_awaited
+                });
+                let is_awaited = end_is_awaited || waiting.is_some();
+                let end = if is_awaited { self.joined(host, &mut before) } else { None };
+                if let Some(send) = waiting {
+                    let end = self.receipt((host, self.host_of[send.rank as usize]), end);
+                    self.marks.of(send).end = end;
+                }
+                (begin, end)
             }
         };
         let marks = self.marks.of(place);
         (marks.begin, marks.end) = (begin, end);
+    }
+
+    /// Adds a message of these bytes to this host; returns the rows at which the send begins and ends. A send that ends when
+    /// it is received gets that end with the receive.
+    fn send(
+        &mut self,
+        op: &Op,
+        place: Place,
+        (bytes, to): (u64, HostId),
+        before: &mut Vec<u32>,
+    ) -> (Option<u32>, Option<u32>) {
+        let host = self.host_of[place.rank as usize];
+        let is_local = to == host;
+        let Marks { begin_is_awaited, end_is_awaited, .. } = *self.marks.get(place);
+        let how = self.send_ends.of(op).unwrap_or(SendEnd::AtOnce);
+        let ends_here = end_is_awaited && matches!(how, SendEnd::AtOnce | SendEnd::AtNic(_));
+        let is_awaited = begin_is_awaited || ends_here || is_local;
+        let begin = if is_awaited { self.joined(host, before) } else { None };
+        let arrived = if is_local {
+            self.local += 1;
+            begin
+        } else {
+            self.empty += u64::from(bytes == 0);
+            Some(self.flow((host, to), bytes.max(1), before, op.collective))
+        };
+        *self.delivered.of(place) = arrived;
+        let end = match how {
+            SendEnd::AtOnce => begin,
+            SendEnd::AtNic(rate) if end_is_awaited && !is_local => {
+                Some(self.step(host, before, rate.serialize(bytes).0))
+            }
+            SendEnd::AtNic(_) => begin,
+            SendEnd::Delivered | SendEnd::Received => arrived,
+        };
+        (begin, end)
+    }
+
+    /// Returns the row at which the host `to` knows that the message that it sent to the host `from` was received at the row
+    /// `end`: that of the message itself, or of a message of one byte if the receive ended later.
+    fn receipt(&mut self, (from, to): (HostId, HostId), end: Option<u32>) -> Option<u32> {
+        let row = end?;
+        if from == to || !self.rows[row as usize].is_step() {
+            return end;
+        }
+        self.receipts += 1;
+        Some(self.flow((from, to), 1, &[row], None))
     }
 
     /// Returns the row at which all of `before` have ended, and leaves that row alone in `before`; `None` for the begin
@@ -186,10 +271,11 @@ impl Listing<'_> {
     fn flow(&mut self, pair: (HostId, HostId), bytes: u64, before: &[u32], collective: Option<u32>) -> u32 {
         let plain = FlowSpec::new(FlowId(self.rows.len() as u32), pair, Some(bytes));
         let flow = FlowSpec { coflow: collective.and_then(CoflowId::new), start: Time::ZERO, ..plain };
-        // The host itself knows at once that a message arrived.
+        // The host itself knows at once that a message arrived; another host after the app's delay of notifications.
         let after = |&row: &u32| {
-            let of_flow = !self.rows[row as usize].is_step();
-            After { row: FlowId(row), delay: of_flow.then_some(Span::ZERO) }
+            let first = &self.rows[row as usize];
+            let at_once = !first.is_step() && first.flow.dst == pair.0;
+            After { row: FlowId(row), delay: at_once.then_some(Span::ZERO) }
         };
         let after = before.iter().map(after).collect();
         self.push(Row { flow, after, delay: None, path: None })

@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --collectives --depth --dscp --entries --expiry --fabric --first --flow --flows --frame --free --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --like --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --mtu --name --noise --on --out --packet --page --part --place --point --ports --prefix --priorities --qdisc --queues --rack --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --bond --budget --cable --changed --check --checkout --class --classes --clock --collectives --depth --dscp --eager --entries --expiry --fabric --first --flow --flows --frame --free --from --gap --goal --headroom --hosts --idle --interpolation --into --jobs --lanes --least-gain --levels --like --limiter --load --looks --machines --match --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --mtu --name --nic-rate --noise --on --out --packet --page --part --place --point --ports --prefix --priorities --qdisc --queues --rack --rate --reading --record --repeat --routing --sampling --scale --schema --scheme --schemes --seed --seed-list --seeds --send-ends --set --share --sizes --socket --solver --spread --start --step --steps --switch --switch-price --threads --today --token --topology --unit --until --utilization --without -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -153,6 +153,9 @@ complete -c priolane -n '_shtab_priolane_using import' -l rack -x -d 'jobs: host
 complete -c priolane -n '_shtab_priolane_using import' -l seed -x -d 'jobs: the seed of --place random; fct: of the run (default: 1)'
 complete -c priolane -n '_shtab_priolane_using import' -l first -x -d 'jobs: hosts in this order that other jobs have'
 complete -c priolane -n '_shtab_priolane_using import' -l collectives -x -d 'chakra: ring (default), tree or halving_doubling for all-reduces'
+complete -c priolane -n '_shtab_priolane_using import' -l send-ends -x -d 'jobs: when a send ends: at-once, at-nic, delivered (chakra'"'"'s default) or received (goal'"'"'s)'
+complete -c priolane -n '_shtab_priolane_using import' -l eager -x -d 'jobs: messages of at most these bytes end at once (default of goal: 65535)'
+complete -c priolane -n '_shtab_priolane_using import' -l nic-rate -x -d 'jobs: the rate of NICs, for --send-ends at-nic'
 complete -c priolane -n '_shtab_priolane_using import' -l unit -xka "bytes packets" -d 'sizes: their unit (default: what the table shows)'
 complete -c priolane -n '_shtab_priolane_using import' -l interpolation -xka "linear step" -d 'sizes: whether flows have sizes between rows, or only those of rows (default: what the table shows)'
 complete -c priolane -n '_shtab_priolane_using import' -l scheme -x -d 'fct: the scheme that the file has results of'
