@@ -74,6 +74,14 @@ def test_a_scheme_takes_no_step_from_itself(tmp_path: Path) -> None:
         assert not _today(tmp_path, scheme=name).steps(_candidate(name)), name
 
 
+def test_a_change_to_dcqcn_needs_nics(tmp_path: Path) -> None:
+    now = _today(tmp_path)
+    assert now.in_words(_candidate("dcqcn")) == (
+        "marking at switches, a feature of switches and RoCE NICs, which run its congestion control"
+    )
+    assert now.in_words(_candidate("swift")) == "a congestion control as a kernel module"
+
+
 STEPS: Mapping[str, set[Step]] = {
     "ecn": {Step.SWITCH_MARKING},
     "dscp": {Step.DSCP},

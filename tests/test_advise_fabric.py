@@ -140,6 +140,7 @@ def test_what_is_possible_follows_what_switches_hosts_and_flows_have(tmp_path: P
     assert by_name["hpcc"].reasons[0].startswith("no switch here writes telemetry")
     assert any("takes 8 queues" in reason for reason in by_name["top"].reasons)
     assert by_name["srpt"].is_bound
+    assert {name for name, scheme in by_name.items() if scheme.twin} == {"ns3_dctcp"}
     everything = read_fabric(write_fabric(tmp_path, FABRIC.replace("queues = 3", "queues = 9") + EVERYTHING))
     able = {scheme.scheme for scheme in feasible.feasible(everything, flows) if scheme}
     assert {"hpcc", "top", "ndp", "homa", "pfabric", "physical_swift", "prioplus_swift"} <= able
@@ -153,6 +154,17 @@ def test_swift_takes_a_module_of_congestion_control_and_homa_one_of_a_transport(
     by_name = {scheme.scheme: scheme for scheme in feasible.feasible(fabric, flows)}
     assert by_name["swift"]
     assert by_name["homa"].reasons == ("no host here loads a transport as a kernel module: host.kernel_module",)
+
+
+def test_dcqcn_takes_nics_and_no_module_of_a_kernel(tmp_path: Path) -> None:
+    flows = read_flows(write_recorded(tmp_path))
+    by_name = {scheme.scheme: scheme for scheme in feasible.feasible(read_fabric(write_fabric(tmp_path)), flows)}
+    assert by_name["dcqcn"].reasons == (
+        "no host here has RoCE NICs, which run this congestion control: host.congestion_module",
+    )
+    assert by_name["swift"].reasons == (
+        "no host here loads a congestion control as a kernel module: host.congestion_module",
+    )
 
 
 def test_a_column_of_the_list_makes_schemes_possible(tmp_path: Path) -> None:

@@ -1,20 +1,23 @@
 """The page and the lines of an answer: text of the terminal as HTML, the ends of candidates, and what comes first."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from advise_files import steady
-from priolane.advice.answer import JudgedCandidate, describe_end
+from priolane.advice.answer import Advice, JudgedCandidate, Kind, describe_end
 from priolane.advice.candidate import Candidate
 from priolane.advice.doubts import of_runs
+from priolane.advice.feasible import Feasibility
 from priolane.advice.frontier import directions
 from priolane.advice.goals import read_goals
 from priolane.advice.outcomes import outcomes
 from priolane.advice.page import _prose
 from priolane.advice.racing import CandidateEnd, Why
-from priolane.advice.terminal import expected, holds, ranking_rows, summary
+from priolane.advice.terminal import expected, explanation, holds, ranking_rows, summary
+from priolane.advice.words import configuration
 
 
 def _judged(tail: float, bound: str = "p99.small < 1s", timed_out: float = 0.0) -> JudgedCandidate:
@@ -50,6 +53,48 @@ def test_a_candidate_that_the_race_ended_and_that_was_judged_says_why() -> None:
         "after 5 windows worse than b; it met all goals at low cost, so it was judged on the whole list"
     )
     assert "was among the nearest or the cheapest, so it was judged" in describe_end(how, _judged(1.0))
+
+
+def _two_queues(name: str, levels: int, thresholds: list[str]) -> Candidate:
+    rows = {
+        "base": "dctcp",
+        "assign": {"kind": "bytes_sent", "levels": 2, "thresholds": ["60kB"]},
+        "port": {"kind": "strict", "queues": 2},
+        "host": {"kind": "mlfq", "levels": levels, "thresholds": thresholds},
+    }
+    return Candidate(name, "by bytes sent", "", rows, 2, (60_000,))
+
+
+def test_two_rows_that_differ_in_the_queues_of_hosts_are_described_so() -> None:
+    now = Candidate("today", "dctcp", "", {"base": "dctcp"}, 1)
+    queues = "two strict queues; a flow leaves the first after 60.0 kB; "
+    same = _two_queues("sent2_opt_mlfq", 2, ["60kB"])
+    assert configuration(same, now) == f"{queues}hosts have the same queues"
+    more = _two_queues("nos2", 8, [f"{nth}kB" for nth in range(10, 80, 10)])
+    assert configuration(more, now) == f"{queues}hosts have eight queues by bytes sent"
+
+
+def test_a_scheme_that_another_one_stands_for_is_not_called_impossible() -> None:
+    schemes = (
+        Feasibility("swift", ("no module",), 1, 1),
+        Feasibility("ns3_dctcp", ("it is dctcp",), 1, 1, twin="dctcp"),
+    )
+    advice = Advice(
+        kind=Kind.UNKNOWN,
+        goals=(),
+        shown=(),
+        fabric=cast(Any, None),
+        today=cast(Any, None),
+        directory=Path(),
+        assumed=(),
+        infeasible=schemes,
+    )
+    assert list(explanation(advice)) == [
+        "cannot be deployed here:",
+        "  swift: no module",
+        "not tried:",
+        "  ns3_dctcp: it is dctcp",
+    ]
 
 
 def test_overload_is_the_first_doubt() -> None:

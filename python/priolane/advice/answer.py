@@ -115,7 +115,7 @@ class Advice:
 
     `judging` is `None` where the answer is known before any candidate is compared: then `insufficient` says what the
     list lacks, or `bounds` prove that a goal cannot be met. `measured` compares today's network with its simulation.
-    `infeasible` are the shipped schemes that cannot be deployed here, `doubts` sentences on what makes the answer
+    `infeasible` are the shipped schemes that are not tried, `doubts` sentences on what makes the answer
     uncertain, `assumed` those on what was not stated.
     """
 
@@ -136,6 +136,16 @@ class Advice:
     """The exports that lead from today's scheme to the advice."""
     notes: tuple[str, ...] = ()
     """The departures of hosts from the simulation under the advised scheme."""
+
+    @property
+    def not_deployable(self) -> tuple[Feasibility, ...]:
+        """The shipped schemes that cannot be deployed here, without those that another one stands for."""
+        return tuple(feasibility for feasibility in self.infeasible if feasibility.twin is None)
+
+    @property
+    def twins(self) -> tuple[Feasibility, ...]:
+        """The shipped schemes that another one stands for."""
+        return tuple(feasibility for feasibility in self.infeasible if feasibility.twin is not None)
 
     @property
     def experiment(self) -> Path:
@@ -260,7 +270,8 @@ def as_json(advice: Advice) -> dict[str, Any]:
         ],
         "uncertain": list(advice.doubts),
         "assumed": list(advice.assumed),
-        "infeasible": {feasibility.scheme: list(feasibility.reasons) for feasibility in advice.infeasible},
+        "infeasible": {feasibility.scheme: list(feasibility.reasons) for feasibility in advice.not_deployable},
+        "stood_for": {feasibility.scheme: feasibility.twin for feasibility in advice.twins},
         "queues": advice.fabric.queues,
         "notes": list(advice.notes),
         "commands": [

@@ -13,7 +13,7 @@ from typing import Any
 from priolane._core import InputError
 from priolane.advice.candidate import TODAY, Candidate
 from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
-from priolane.advice.feasible import requires, shipped
+from priolane.advice.feasible import in_nics, requires, shipped
 from priolane.model.keys import part
 
 
@@ -98,10 +98,16 @@ class Today:
 
     def in_words(self, candidate: Candidate) -> str:
         """The changes in words, such as `DSCP at hosts and queues at switches`."""
-        words = [step.words for step in self.steps(candidate)]
+        words = [_in_words(step, candidate) for step in self.steps(candidate)]
         if not words:
             return "nothing"
         return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _in_words(step: Step, candidate: Candidate) -> str:
+    if step is Step.CONGESTION_MODULE and in_nics(merged(candidate.rows)):
+        return "RoCE NICs, which run its congestion control"
+    return step.words
 
 
 def today(fabric: Fabric, order: Sequence[str] = ()) -> Today:

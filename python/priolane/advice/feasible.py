@@ -46,6 +46,8 @@ _ROWS = ("transport", "port", "assign", "host", "admit")
 # A port of tokens has a queue for signals and one for payload besides those of its classes.
 _TOKEN_QUEUES = 2
 _MODULES = ("congestion_module", "kernel_module")
+# Congestion controls that are no modules of kernels: hosts that have `host.congestion_module` have them in their NICs.
+_IN_NICS = ("dcqcn",)
 # Schemes that another one stands for.
 STANDS_FOR = {"ns3_dctcp": "dctcp"}
 
@@ -53,13 +55,15 @@ STANDS_FOR = {"ns3_dctcp": "dctcp"}
 @dataclass(frozen=True)
 class Feasibility:
     """Whether a scheme can be deployed: `reasons` are sentences, empty if it can. `queues` is what it takes of each
-    port, `least` what it could do with. A `is_bound` scheme is no deployment, but what others are compared with."""
+    port, `least` what it could do with. A `is_bound` scheme is no deployment, but what others are compared with, and
+    one that has a `twin` is not tried beside it."""
 
     scheme: str
     reasons: tuple[str, ...]
     queues: int
     least: int
     is_bound: bool = False
+    twin: str | None = None
 
     def __bool__(self) -> bool:
         """Whether it can be deployed."""
@@ -83,7 +87,9 @@ def possible(name: str, rows: Rows, fabric: Fabric, flows: FlowList) -> Feasibil
     """One scheme, by its rows."""
     queues, least = _queues(rows)
     if name in STANDS_FOR:
-        return Feasibility(name, (f"it is another simulator's {STANDS_FOR[name]}, which stands for it",), queues, least)
+        twin = STANDS_FOR[name]
+        reasons = [f"it is {twin} as another simulator has it, and {twin} stands for both"]
+        return Feasibility(name, tuple(reasons), queues, least, twin=twin)
     ideal = _ideal(rows)
     if ideal is not None:
         return Feasibility(name, (f"it is a bound and no deployment: {ideal}",), queues, least, is_bound=True)
@@ -126,7 +132,16 @@ def _missing(rows: Rows, features: frozenset[str], flows: FlowList) -> Iterator[
         elif need in SWITCH_FEATURES and need not in features:
             yield f"no switch here {SWITCH_FEATURES[need]}: switch.{need}"
         elif need not in features:
-            yield f"no host here {HOST_FEATURES[need]}: host.{need}"
+            has = _ROCE if need == "congestion_module" and in_nics(rows) else HOST_FEATURES[need]
+            yield f"no host here {has}: host.{need}"
+
+
+_ROCE = "has RoCE NICs, which run this congestion control"
+
+
+def in_nics(rows: Rows) -> bool:
+    """Whether a scheme's congestion control runs in NICs."""
+    return rows["transport"]["kind"] in _IN_NICS
 
 
 def _queues(rows: Rows) -> tuple[int, int]:

@@ -234,9 +234,10 @@ def explanation(advice: Advice) -> Iterator[str]:
     if advice.judging is not None and advice.judging.race.ended:
         yield "eliminated:"
         yield from (f"  {name}: {says}" for name, says in ends_of(advice.judging).items())
-    if advice.infeasible:
-        yield "cannot be deployed here:"
-        yield from (f"  {feasibility.scheme}: {'; '.join(feasibility.reasons)}" for feasibility in advice.infeasible)
+    for head, schemes in (("cannot be deployed here:", advice.not_deployable), ("not tried:", advice.twins)):
+        if schemes:
+            yield head
+            yield from (f"  {feasibility.scheme}: {'; '.join(feasibility.reasons)}" for feasibility in schemes)
 
 
 def checked(advice: Advice) -> Iterator[str]:

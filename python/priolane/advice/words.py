@@ -49,9 +49,18 @@ def configuration(candidate: Candidate, now: Candidate) -> str:
         parts.append(f"{_count(queues)} {_served(then['port'])} queues")
     parts += _classes(then["assign"])
     parts += _parameters(candidate, now)
-    if then["host"]["kind"] == "mlfq":
-        parts.append("hosts sort packets by bytes sent, too")
+    parts += _host_queues(then)
     return "; ".join(parts) or candidate.description
+
+
+def _host_queues(rows: Mapping[str, Any]) -> list[str]:
+    """The queues by bytes sent that hosts have: those of switches, or a number of their own."""
+    host = rows["host"]
+    if host["kind"] != "mlfq":
+        return []
+    if host["thresholds"] == rows["assign"].get("thresholds"):
+        return ["hosts have the same queues"]
+    return [f"hosts have {_count(int(host['levels']))} queues by bytes sent"]
 
 
 def _parameters(candidate: Candidate, now: Candidate) -> list[str]:
