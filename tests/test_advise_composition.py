@@ -11,7 +11,7 @@ from advise_files import FABRIC, of_pseudo, steady, write_fabric, write_flows, w
 from priolane.advice import feasible
 from priolane.advice.candidate import Candidate
 from priolane.advice.changes import Step, merged, today
-from priolane.advice.composition import compose, with_shorter_timeouts
+from priolane.advice.composition import compose, leading, together, with_shorter_timeouts
 from priolane.advice.fabric import Fabric, read_fabric
 from priolane.advice.flow_list import FlowList, read_flows
 from priolane.advice.goals import read_goals
@@ -60,6 +60,20 @@ def test_the_leading_ladder_is_tried_on_the_next_best_transports(tmp_path: Path)
     assert made.keys() - others == {"sent2_opt_iw3", "sent2_opt_iw40", "sent2_opt_k0_5", "sent2_opt_k2"}
 
 
+def test_the_better_window_and_the_better_marking_run_together(tmp_path: Path) -> None:
+    fabric, flows = _fabric(tmp_path)
+    made = {candidate.name: candidate for candidate in compose([LADDER], fabric, feasible.feasible(fabric, flows), ())}
+    order = [made[f"sent2_opt_{name}"] for name in ("k2", "iw3", "k0_5", "iw40")]
+    (both,) = together(LADDER, [LADDER, *order], fabric)
+    assert both.name == "sent2_opt_iw3_k2"
+    # Each row is that of the candidate which ran with it alone.
+    window, marking = made["sent2_opt_iw3"].rows, made["sent2_opt_k2"].rows
+    assert both.rows == {**LADDER.rows, "transport": window["transport"], "port": marking["port"]}
+    assert together(LADDER, [LADDER, made["sent2_opt_k2"]], fabric) == ()
+    unmarked, _ = _fabric(tmp_path, '[host]\nmin_rto = "200ms"\n')
+    assert together(LADDER, [LADDER, made["sent2_opt_iw3"]], unmarked) == ()
+
+
 def test_without_a_ladder_the_leader_gets_other_parameters(tmp_path: Path) -> None:
     fabric, flows = _fabric(tmp_path)
     schemes = feasible.feasible(fabric, flows)
@@ -71,6 +85,9 @@ def test_without_a_ladder_the_leader_gets_other_parameters(tmp_path: Path) -> No
         "dctcp_iw3_k2",
     }
     assert compose([], fabric, schemes, ()) == ()
+    assert leading([]) is None
+    # A leader that has another window already runs with that and other marks at once.
+    assert together(narrow, [narrow, *compose([narrow], fabric, schemes, ())], fabric) == ()
 
 
 @pytest.mark.parametrize(

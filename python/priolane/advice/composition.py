@@ -3,6 +3,7 @@
 NAME_on_BASE    the ladder that leads, with one of the next best transports
 NAME_iwN        the leader with a first window of N packets
 NAME_kF         the leader with marking thresholds times F
+NAME_iwN_kF     both at once: the better of its windows with the better of its thresholds, once these have run
 NAME_rto_T      the leader with T as its smallest retransmission timeout, where its tail is the timeout; `today_rto_T`
                 is what runs today, which races from the beginning
 """
@@ -36,11 +37,10 @@ def compose(
 
     `timed_out` names those whose tail is their retransmission timeout.
     """
-    ladder = next((candidate for candidate in order if is_ladder(candidate)), None)
-    made = [] if ladder is None else [*islice(_on_others(ladder, order, fabric, schemes), _TRANSPORTS)]
-    leader = ladder or next(iter(order), None)
+    leader = leading(order)
     if leader is None:
         return ()
+    made = [*islice(_on_others(leader, order, fabric, schemes), _TRANSPORTS)] if is_ladder(leader) else []
     if "init_window" not in leader.rows.get("transport", {}):
         made += [with_window(leader, packets) for packets in FIRST_WINDOWS if _has(leader, "init_window")]
     if fabric.marking and "ecn" in requires(merged(leader.rows)) and "ecn" not in leader.rows.get("port", {}):
@@ -49,6 +49,23 @@ def compose(
         made += with_shorter_timeouts(leader, fabric)
     known = {candidate.name for candidate in order}
     return tuple(candidate for candidate in made if candidate.name not in known)
+
+
+def leading(order: Sequence[Candidate]) -> Candidate | None:
+    """The candidate that others are composed of: the best ladder, or the best of all where there is none."""
+    return next((candidate for candidate in order if is_ladder(candidate)), next(iter(order), None))
+
+
+def together(leader: Candidate, order: Sequence[Candidate], fabric: Fabric) -> tuple[Candidate, ...]:
+    """The leader with the better of its first windows and the better of its marking thresholds, which ran each alone.
+
+    `order` has all that ran, the best first. None where the leader did not run with both, each alone.
+    """
+    windows = {with_window(leader, packets).name: packets for packets in FIRST_WINDOWS}
+    marks = {marked(leader, fabric.marking, factor).name: factor for factor in MARKING} if fabric.marking else {}
+    window = next((candidate for candidate in order if candidate.name in windows), None)
+    factor = next((marks[candidate.name] for candidate in order if candidate.name in marks), None)
+    return () if window is None or factor is None else (marked(window, fabric.marking, factor),)
 
 
 def is_ladder(candidate: Candidate) -> bool:

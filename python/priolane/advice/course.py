@@ -1,7 +1,7 @@
 """The course of `priolane advise`: read, see what the list can tell, run today, race, tune, judge, disturb, answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,15 @@ from priolane.advice.candidate import TODAY, Candidate
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
 from priolane.advice.commands import ExportCommand, commands
-from priolane.advice.composition import compose, is_timeout, with_shorter_timeouts
+from priolane.advice.compared import Compared, Frame, compete, wanted
 from priolane.advice.configured_switch import is_configuration
 from priolane.advice.connections import notes
 from priolane.advice.doubts import of_check, of_list, of_runs
-from priolane.advice.exportable import keep_exportable
-from priolane.advice.feasible import Feasibility, feasible
+from priolane.advice.feasible import feasible
 from priolane.advice.goals import Goal
-from priolane.advice.measured import Measurement, compare
+from priolane.advice.measured import compare
 from priolane.advice.outcomes import Values, estimates, referring
 from priolane.advice.place import claim, finish, replaced
-from priolane.advice.racing import Race
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
 from priolane.advice.rollout import RolloutStep, obstacle, roll_out
@@ -30,8 +28,7 @@ from priolane.advice.samples import Trial
 from priolane.advice.sensitivity import examine
 from priolane.advice.spending import Ledger, Stage
 from priolane.advice.traffic import Traffic
-from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, Experiment, Trials, bare, longest_s, timed_out_parts, values, values_of
+from priolane.advice.trials import FLOWS, Experiment, Trials, bare, longest_s, values, values_of
 from priolane.advice.windows import MOST, TIMES_LONGEST, TIMES_LONGEST_IN_RACE, Windows
 from priolane.execution.budget import Budget
 from priolane.execution.settings import Settings
@@ -139,7 +136,7 @@ def _advise(context: AdviceContext) -> Advice:
     pace = stages.measure_pace(context)
     schemes = feasible(context.fabric, context.flows)
     training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
-    guessed = _wanted(context, candidates(context.fabric, schemes, training))
+    guessed = wanted(context, candidates(context.fabric, schemes, training))
     context, pace = stages.lengthen(context, pace)
     context, pace = stages.fit(context, pace, len(guessed))
     lacking = sufficiency.too_short(context, pace.longest_s(context.goals))
@@ -168,32 +165,11 @@ def _advise(context: AdviceContext) -> Advice:
     if _is_enough(context, now):
         context.tell("today's scheme surely meets all goals: nothing else is compared")
         ledger.add_candidates(ledger.whole * len(guessed))
-        return _judge(context, frame, Field())
-    return _judge(context, frame, _race(context, frame, now))
+        return _judge(context, frame, Compared())
+    return _judge(context, frame, compete(context, frame, now))
 
 
 _LOAD = 0.5  # The load for which candidates are counted before that of the list is known.
-
-
-def _wanted(context: AdviceContext, entrants: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that the user did not exclude; raises `InputError` for a name that excludes none."""
-    unwanted = context.request.preferences.without
-    for name in unwanted:
-        # What is composed of a candidate has its name first.
-        if not any(name in _names(candidate) or name.startswith(f"{candidate.name}_") for candidate in entrants):
-            known = ", ".join(dict.fromkeys(candidate.name for candidate in entrants))
-            raise InputError(f"--without {name}: there is no such candidate here; one of {known}")
-    return _changes(context, entrants)
-
-
-def _changes(context: AdviceContext, entrants: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that the user did not exclude, without what runs today, which has no step."""
-    unwanted = set(context.request.preferences.without)
-    return [candidate for candidate in entrants if context.today.steps(candidate) and not _names(candidate) & unwanted]
-
-
-def _names(candidate: Candidate) -> set[str]:
-    return {candidate.name, str(candidate.rows.get("base", candidate.name))}
 
 
 def _of_today(goals: Sequence[Goal], now: Trials) -> tuple[Goal, ...]:
@@ -211,81 +187,7 @@ def _is_enough(context: AdviceContext, ran: Trials) -> bool:
     return known[now.name].surely_meets
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The values that all candidates share: the windows of the whole list and those of its beginnings, the account of
-    packet-hops, the load of hosts' links, which schemes are feasible, and what was measured of today's network."""
-
-    windows: Windows
-    prefixes: Windows
-    ledger: Ledger
-    load: float
-    schemes: tuple[Feasibility, ...]
-    measured: tuple[Measurement, ...]
-
-
-@dataclass(frozen=True)
-class Field:
-    """The candidates beside today's scheme: who is judged, and how the race went. Without a race there are none."""
-
-    candidates: tuple[Candidate, ...] = ()
-    finalists: tuple[Candidate, ...] = ()
-    raced: Race = field(default_factory=Race)
-    training: Training | None = None
-    infeasible: tuple[Feasibility, ...] = ()
-
-
-def _race(context: AdviceContext, frame: Frame, now: Trials) -> Field:
-    """Races candidates, composes new ones of those that lead, and tunes thresholds."""
-    windows, ledger = frame.prefixes, frame.ledger
-    rounds = stages.race_windows(context, windows)
-    training = stages.make_training(context, windows.first(rounds[-1]), frame.load)
-    entrants = _wanted(context, candidates(context.fabric, frame.schemes, training))
-    if is_timeout(timed_out_parts(now), context.goals):
-        entrants += _changes(context, list(with_shorter_timeouts(context.today.candidate, context.fabric)))
-    entrants, schemes = _possible(context, "race.toml", entrants, frame)
-    context.tell(
-        f"{len(entrants)} candidates of {sum(map(bool, schemes))} schemes that are possible here, {len(schemes)} "
-        "shipped"
-    )
-    raced = stages.run_race(context, entrants, windows, ledger)
-    by_name = {candidate.name: candidate for candidate in entrants}
-    made = _composed(context, [by_name[name] for name in raced.order], frame, raced)
-    if made:
-        by_name |= {candidate.name: candidate for candidate in made}
-        raced = stages.run_composed(context, made, raced, windows, ledger)
-    tuned = stages.run_tuning(context, by_name, raced, windows, ledger)
-    by_name |= {tuned.best.name: tuned.best}
-    room = stages.room_for_finalists(ledger)
-    return Field(
-        candidates=tuple(by_name.values()),
-        finalists=tuple(choice.choose_finalists(context, raced, by_name, tuned.best, room)),
-        raced=raced,
-        training=training,
-        infeasible=tuple(scheme for scheme in schemes if not scheme),
-    )
-
-
-def _possible(
-    context: AdviceContext, name: str, entrants: Sequence[Candidate], frame: Frame
-) -> tuple[list[Candidate], list[Feasibility]]:
-    """The candidates that run and that the switches can have, and schemes with the reasons of those that do not.
-
-    `name` is the file of their experiment.
-    """
-    kept, schemes = stages.keep_runnable(context, name, entrants, frame.schemes, frame.prefixes)
-    return keep_exportable(context.experiment(name, kept, frame.prefixes), kept, schemes)
-
-
-def _composed(context: AdviceContext, order: Sequence[Candidate], frame: Frame, raced: Race) -> list[Candidate]:
-    """The further work on the candidates of a race, the best of which is first in `order`."""
-    late = {candidate.name for candidate in order if is_timeout(raced.timed_out[candidate.name], context.goals)}
-    made = _changes(context, compose(order, context.fabric, frame.schemes, late))
-    kept, _ = _possible(context, "composed.toml", made, frame) if made else ([], [])
-    return kept
-
-
-def _judge(context: AdviceContext, frame: Frame, compared: Field) -> Advice:
+def _judge(context: AdviceContext, frame: Frame, compared: Compared) -> Advice:
     """Judges today's scheme and candidates on the whole list, and disturbs the answer."""
     now, ledger, windows = context.today.candidate, frame.ledger, frame.windows
     by_name = {candidate.name: candidate for candidate in (*compared.candidates, now)}

@@ -245,13 +245,22 @@ def run_race(context: AdviceContext, entrants: Sequence[Candidate], windows: Win
     )
 
 
+def has_room_for_one(raced: Race, windows: Windows, ledger: Ledger) -> bool:
+    """Whether one more candidate can run on the windows of the race's last round."""
+    part = (raced.rounds[-1].windows + 1) / (windows.count + 1)
+    return ledger.lists_left(_AFTER_RACE) >= part
+
+
 def run_composed(
-    context: AdviceContext, made: Sequence[Candidate], raced: Race, windows: Windows, ledger: Ledger
+    context: AdviceContext, name: str, made: Sequence[Candidate], raced: Race, windows: Windows, ledger: Ledger
 ) -> Race:
-    """Runs candidates that were composed of those of a race on the windows of its last round."""
+    """Runs candidates that were composed of those of a race on the windows of its last round.
+
+    `name` is that of their experiment and runs.
+    """
     count = raced.rounds[-1].windows
-    experiment = context.experiment("composed.toml", made, windows.first(count))
-    out = context.request.out / "runs" / "composed"
+    experiment = context.experiment(f"{name}.toml", made, windows.first(count))
+    out = context.request.out / "runs" / name
     trials = experiment.trials(out, [candidate.name for candidate in made], context.request.how, context.read)
     ledger.add_candidates(hops(trials) * (windows.count + 1) / (count + 1))
     ledger.add(Stage.RACE, trials)
@@ -298,7 +307,7 @@ def run_judged(
     begin(context, ledger, Stage.JUDGING)
     all_of = [context.today.candidate, *finalists]
     names = [candidate.name for candidate in all_of]
-    runs, how = context.request.out / "runs", _reusing(context, "today", "race", "composed")
+    runs, how = context.request.out / "runs", _reusing(context, "today", "race", "composed", "together")
     if ledger.lists_left(_AFTER_JUDGING + len(finalists)) < len(reference):
         reference = ()
     experiment = context.experiment("experiment.toml", [*all_of, *reference], windows)
