@@ -10,12 +10,12 @@ from advise_files import of_pseudo, steady
 from priolane.advice.answer import Advice, JudgedCandidate, Judging
 from priolane.advice.candidate import TODAY, Candidate, strict, texts
 from priolane.advice.changes import ORDER, Today
-from priolane.advice.choice import Judged, choose, judge
+from priolane.advice.choice import Judged, choose, choose_finalists, judge
 from priolane.advice.course import _agreeing
 from priolane.advice.goals import read_goals
 from priolane.advice.ladders import why_these
 from priolane.advice.outcomes import Values
-from priolane.advice.racing import Race
+from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.request import AdviceContext
 from priolane.advice.samples import Trial
 from priolane.advice.trials import Trials
@@ -85,6 +85,27 @@ def test_today_leads_where_it_surely_meets_and_else_the_cheapest_that_does() -> 
     assert _lead((NOW, 1.1), (TWO, unsure), (THREE, 0.5)) == "sent3_opt"
     # Where none meets, the nearest leads.
     assert _lead((NOW, 4.0), (TWO, 3.0), (THREE, 2.0)) == "sent3_opt"
+
+
+def _finalists(room: float, **tails: float) -> list[str]:
+    """Who is judged of candidates of two queues, by their tails in the race in milliseconds, the first is the best."""
+    by_name = {name: _ladder(name, (100_000,)) for name in tails}
+    raced = Race(
+        left=tuple(sorted(tails, key=lambda name: tails[name])[:1]),
+        ended={name: CandidateEnd(Why.EXCLUDED, 5, "best") for name in tails if tails[name] > min(tails.values())},
+        scores={name: math.log(tail) for name, tail in tails.items()},
+        values={name: _ms(tail) for name, tail in tails.items()},
+    )
+    best = by_name[raced.left[0]]
+    return [candidate.name for candidate in choose_finalists(_context(), raced, by_name, best, room)]
+
+
+def test_of_candidates_that_cost_the_same_those_with_the_better_race_are_judged() -> None:
+    # All of them met the goal of 1 ms in the race, at one cost.
+    tails = {"near": 0.9, "good": 0.3, "better": 0.2, "best": 0.1}
+    assert _finalists(2, **tails) == ["best", "better"]
+    assert _finalists(3, **tails) == ["best", "better", "good"]
+    assert _finalists(math.inf, **tails) == ["best", "better", "good", "near"]
 
 
 def test_a_dearer_change_leads_where_it_surely_gains_enough() -> None:

@@ -46,7 +46,9 @@ def choose_finalists(
     published = [PUBLISHED] if PUBLISHED in by_name else []
     names = [*best[:1], *cheapest[:1], *origin, *published, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
     names += late[: FINALISTS - len(best)]
-    known = list(dict.fromkeys(name for name in names if name in by_name))[: max(_LEAST, int(room))]
+    known = list(dict.fromkeys(name for name in names if name in by_name))[
+        : max(_LEAST, math.floor(min(room, len(names))))
+    ]
     # Tuned thresholds lead only where they are better than those that they began with, and than published ones.
     is_fair = not origin or {*origin, *published} <= {*known}
     return [by_name[name] for name in known if name != tuned.name or is_fair]
@@ -55,7 +57,7 @@ def choose_finalists(
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
     left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
     names = [name for name in meeting(context.goals, raced.values) if name not in left_out]
-    return sorted(names, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
+    return sorted(names, key=lambda name: (context.today.cost(by_name[name]), raced.scores[name]))[:CHEAPEST]
 
 
 def judge(

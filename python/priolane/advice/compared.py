@@ -68,7 +68,7 @@ def compete(context: AdviceContext, frame: Frame, now: Trials) -> Compared:
         raced = _enter(context, "together", made, frame, raced, by_name)
     tuned = stages.run_tuning(context, by_name, raced, windows, ledger)
     by_name |= {tuned.best.name: tuned.best}
-    room = stages.room_for_finalists(ledger)
+    room = stages.room_for_finalists(context, ledger)
     return Compared(
         candidates=tuple(by_name.values()),
         finalists=tuple(choice.choose_finalists(context, raced, by_name, tuned.best, room)),

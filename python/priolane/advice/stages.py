@@ -331,9 +331,9 @@ def run_judged(
     return judged
 
 
-def room_for_finalists(ledger: Ledger) -> float:
-    """The number of whole lists that judging has room for."""
-    return ledger.lists_left(_AFTER_JUDGING)
+def room_for_finalists(context: AdviceContext, ledger: Ledger) -> float:
+    """The number of whole lists that judging has room for: any, where the race ran on the whole list already."""
+    return math.inf if context.needs_whole_list else ledger.lists_left(_AFTER_JUDGING)
 
 
 def run_seeds(

@@ -187,7 +187,9 @@ def _print(advice: Advice, *, explain: bool) -> None:
         _explain(advice)
     if judging is not None:
         if not explain:
-            counts = f"{len(judging.race.ended)} candidates were eliminated, {len(advice.not_deployable)} schemes cannot be"
+            counts = (
+                f"{len(judging.race.ended)} candidates were eliminated, {len(advice.not_deployable)} schemes cannot be"
+            )
             show.line(f"{counts} deployed here, {len(advice.assumed)} things were assumed: --explain has all")
         show.line(f"again  {command_line('priolane', 'run', path_word(advice.experiment))}")
     show.line(f"page   {advice.directory / PAGE}")
