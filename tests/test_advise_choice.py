@@ -88,7 +88,7 @@ def test_today_leads_where_it_surely_meets_and_else_the_cheapest_that_does() -> 
 
 
 def _finalists(room: float, **tails: float) -> list[str]:
-    """Who is judged of candidates of two queues, by their tails in the race in milliseconds, the first is the best."""
+    """The finalists of candidates of two queues, by their tails in the race in milliseconds."""
     by_name = {name: _ladder(name, (100_000,)) for name in tails}
     raced = Race(
         left=tuple(sorted(tails, key=lambda name: tails[name])[:1]),
