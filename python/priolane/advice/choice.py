@@ -57,7 +57,7 @@ def choose_finalists(
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
     left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
     names = [name for name in meeting(context.goals, raced.values) if name not in left_out]
-    return sorted(names, key=lambda name: (context.today.cost(by_name[name]), raced.scores[name]))[:CHEAPEST]
+    return sorted(names, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
 
 
 def judge(

@@ -47,7 +47,16 @@ class Uet:
         end_us = 100 + 10 * 8 * max(flow.bytes for flow in flows) // _BITS_PER_US
         options = f"-nodes {fat_tree.HOSTS} -linkspeed {_BITS_PER_US} -mtu {_PACKET} -sender_cc_only -seed 1"
         options += " -load_balancing_algo oblivious"
-        command = (str(program), "-tm", str(matrix), "-o", str(directory / "log"), "-end", str(end_us), *options.split())
+        command = (
+            str(program),
+            "-tm",
+            str(matrix),
+            "-o",
+            str(directory / "log"),
+            "-end",
+            str(end_us),
+            *options.split(),
+        )
         return PreparedSimulator(command, directory)
 
     def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
