@@ -78,14 +78,14 @@ def _overwritten(*, demoted: bool, several: bool) -> str:
     """The DSCPs of others that mark.nft overwrites; empty where it writes none."""
     if not several:
         return ""
-    return "every DSCP below 48" if demoted else "every DSCP below 48 that is not of this scheme"
+    return "every DSCP below 48" if demoted else "every DSCP below 48 that the scheme lacks"
 
 
 def _list_match(match: Match | None, overwritten: str, findings: Findings) -> None:
     limits = "--match port=, address= or cgroup= limits the marks to flows"
     if match is None and overwritten:
         findings.note(
-            f"{overwritten} is overwritten in what the host sends, those of voice, storage and management, too; {limits}"
+            f"{overwritten} of what the host sends is overwritten, that of voice, storage and management, too; {limits}"
         )
     elif match is None:
         findings.note(f"everything that the host sends gets a level of its queue, and keeps its DSCP; {limits}")
