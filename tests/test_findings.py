@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,36 @@ def test_the_head_of_a_finding_states_the_size_of_the_recorded_run() -> None:
     assert record is not None
     grid = record.grids[0]
     head = gallery_pages.figure("nos2/fig6", "../../")
-    assert f"({grid['size']} size, {len(grid['seeds'])} seeds, {grid['runs']} runs)" in head
+    assert f"Recorded in the {grid['size']} size, {len(grid['seeds'])} seeds, {grid['runs']} runs." in head
     assert "A figure of ours" not in head
-    assert "A figure of ours. Recorded verdicts" in gallery_pages.figure("nos2/hetero", "../../")
+    assert "A figure of ours. Recorded in" in gallery_pages.figure("nos2/hetero", "../../")
+
+
+def test_the_score_is_above_the_picture_with_the_counts_of_the_record() -> None:
+    for page, text in finding_pages.pages():
+        figure = page.removeprefix("findings/").removesuffix(".md")
+        record = read_record(figure)
+        if record is None:
+            continue
+        assert "*Recorded with" not in text, page
+        score, _, rest = gallery_pages.figure(figure, "../../").partition("\n")
+        assert 'class="figure' in rest or "No picture is kept" in rest, page
+        written = re.sub(r"<[^>]+>", "", score)
+        # Every number that stands before the word of a verdict; those of the paper and of ours add up to all claims.
+        counts = [int(number) for number in re.findall("[✓✗≈?○] (\\d+) [a-z]", written)]
+        assert sum(counts) == len(record.claims), written
+        reproduced = sum(claim["verdict"] == "reproduced" and not claim.get("fitted") for claim in record.claims)
+        shown = re.findall("✓ (\\d+) (?:reproduced|holds?)", written)
+        assert sum(map(int, shown)) == reproduced, written
+        assert f"; {len(record.grids[0]['seeds'])} seed" in written
+        assert f"results version {record.results}" in written
+        assert ("changes results" in written) == record.is_older, written
+
+
+def test_the_score_says_that_arrivals_continue_now() -> None:
+    # NOS2's Fig. 6 is recorded with version 5, and a list of flows ends in TOP's Fig. 4 with any version.
+    assert "arrivals continue" in gallery_pages.figure("nos2/fig6", "../../").partition("\n")[0]
+    assert "arrivals continue" not in gallery_pages.figure("top/fig4", "../../").partition("\n")[0]
 
 
 def test_the_head_of_a_finding_counts_impossible_numbers_apart() -> None:

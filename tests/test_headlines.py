@@ -60,7 +60,7 @@ def test_a_headline_says_whether_it_holds_and_why(changed: Mapping[str, Any], ho
     cells = _row(record, **{"cause": None, **changed})
     assert (cells[2], cells[6]) == (holds, why)
     # NOS2, ES-8 and PIAS are compared with each other.
-    assert cells[3] == "gain in mean FCT with es8 against pias, with es8 against nos2, with pias against nos2"
+    assert cells[3] == "gain in mean FCT, each pair of es8, pias, nos2"
 
 
 def test_a_headline_without_a_recorded_claim_is_refused() -> None:

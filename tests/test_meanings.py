@@ -87,7 +87,7 @@ def test_values_of_a_figure_have_the_unit_that_fits_them() -> None:
 def test_schemes_are_explained_unless_a_key_of_theirs_is_set(results: Results) -> None:
     view = overview(results)
     explained = dict(meanings(results, view).entries)
-    assert explained["es8"].startswith("Eight levels at hosts and switches, as many flows in each")
+    assert explained["es8"].startswith("Eight levels at hosts and switches, with equal numbers of flows in each level")
     changed = replace(results, options=replace(results.options, sets=(("scheme.es8.port.queues", "4"),)))
     assert "es8" not in dict(meanings(changed, view).entries)
     assert "pias" in dict(meanings(changed, view).entries)

@@ -9,6 +9,7 @@ import claim_tables
 import links
 import record_values
 
+import versions_of_findings
 from priolane.study import catalogue
 from priolane.study.record import read_record
 
@@ -51,7 +52,8 @@ def _filled(text: str, figure: str) -> str:
     record = read_record(figure)
     if record is None:
         raise record_values.NoSuchValue(f"{figure} has a finding and no record")
-    return f"{record_values.filled(text, record)}\n{claim_tables.of_record(record)}"
+    # The score above the picture says the version.
+    return f"{record_values.filled(versions_of_findings.without(text), record)}\n{claim_tables.of_record(record)}"
 
 
 @cache

@@ -12,6 +12,7 @@ import finding_pages
 import ledger_pages
 import links
 import phone_pictures
+import scores
 from markdown_text import plain, table
 
 import gallery
@@ -103,10 +104,11 @@ def figure(key: str, up: str) -> str:
         raise KeyError(f"no record of {key}")
     return "\n".join(
         [
+            f"{scores.of_record(record, up)}\n",
             # Beside the legend, which is below the first screen where a picture has many panels.
             *_names(item),
             picture(key, up),
-            f"{_of_ours(item)}Recorded verdicts ({_measured(record)}): {ledger_pages.pills(record.standings())}\n",
+            f"{_of_ours(item)}Recorded in the {_measured(record)}.\n",
             " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
         ]

@@ -146,7 +146,7 @@ def here(claim: Mapping[str, Any]) -> str:
     if len(texts) <= _MOST_VALUES:
         return ", ".join(texts) or "–"
     ordered = sorted(range(len(items)), key=lambda place: float(items[place]["mean"]))
-    return f"{texts[ordered[0]]} to {texts[ordered[-1]]} ({len(texts)} values)"
+    return f"{texts[ordered[0]]} to {texts[ordered[-1]]} ({percentages.extent(items)})"
 
 
 def lead(records: Sequence[Record]) -> str:

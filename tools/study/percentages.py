@@ -5,8 +5,9 @@ a ratio of what the paper compares, of either side to the other, or a share.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from priolane.report.sentences.quantities import quantity_words
@@ -82,7 +83,18 @@ def measured(formula: Formula, items: list[Mapping[str, Any]], most: int) -> str
     texts = [_value(formula, item) for item in values]
     if len(texts) <= most:
         return ", ".join(texts) or "–"
-    return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
+    return f"{texts[0]} to {texts[-1]} ({extent(values)})"
+
+
+def extent(items: Sequence[Mapping[str, Any]]) -> str:
+    """The number of values of a claim: `4 loads`, or `3 pairs x 4 loads` where each pair has one at each load."""
+    pairs = {tuple(side["scheme"] for side in item.get("sides", ())) for item in items}
+    points = {repr(sorted(item["at"].items(), key=str)): item["at"] for item in items}
+    names = {name for at in points.values() for name in at}
+    word = "loads" if names and all(name.endswith("load.value") for name in names) else "points"
+    if len(pairs) * len(points) != len(items) or len(points) == 1:
+        return f"{len(items)} values"
+    return f"{len(pairs)} pairs x {len(points)} {word}" if len(pairs) > 1 else f"{len(points)} {word}"
 
 
 def _value(formula: Formula, item: Mapping[str, Any]) -> str:
@@ -95,26 +107,40 @@ def _value(formula: Formula, item: Mapping[str, Any]) -> str:
 
 
 def compared(formula: Formula, figure: str, claim: Mapping[str, Any]) -> str:
-    """The quantity that is less or more: `mean FCT with top against expresspass`; every pair is named."""
-    pairs = list(dict.fromkeys(_pair(formula, figure, item) for item in claim["compared"] or claim["measured"]))
+    """The quantity that is less or more: `mean FCT with top against expresspass`; every pair is named, or the schemes
+    of which each pair is compared."""
+    items = claim["compared"] or claim["measured"]
+    pairs = list(dict.fromkeys(_pair(formula, figure, item) for item in items))
     words = list(dict.fromkeys(words for words, _ in pairs))
+    two = {frozenset(_scheme(figure, side) for side in item.get("sides", ())) for item in items}
+    schemes = list(dict.fromkeys(_scheme(figure, side) for item in items for side in item.get("sides", ())))
+    if len(two) > 1 and two == set(map(frozenset, combinations(schemes, 2))):
+        return f"{' and '.join(words)}, each pair of {', '.join(schemes)}"
     return f"{' and '.join(words)} {', '.join(dict.fromkeys(schemes for _, schemes in pairs))}".rstrip()
 
 
 def _pair(formula: Formula, figure: str, item: Mapping[str, Any]) -> tuple[str, str]:
     sides = item.get("sides", ())
-    (found,) = catalogue.find(figure)
-    # A name for tables stands before a colon.
-    names = {name: text.partition(":")[0] for name, text in found.names.items() if ":" in text}
     words = quantity_words(sides[0]["quantity"])
     if len(sides) == 1:
-        scheme = names.get(sides[0]["scheme"], sides[0]["scheme"])
+        scheme = _scheme(figure, sides[0])
         if not formula.word:
             return words, f"with {scheme}"
-        return words.removeprefix("gain in "), f"with {scheme} against {_baseline(found)}"
+        return words.removeprefix("gain in "), f"with {scheme} against {_baseline(_found(figure))}"
     new, old = (sides[formula.new], sides[1 - formula.new])
-    schemes = [names.get(side["scheme"], side["scheme"]) for side in (new, old)]
-    return words, f"with {schemes[0]} against {schemes[1]}"
+    return words, f"with {_scheme(figure, new)} against {_scheme(figure, old)}"
+
+
+def _found(figure: str) -> catalogue.PaperFigure:
+    (found,) = catalogue.find(figure)
+    return found
+
+
+def _scheme(figure: str, side: Mapping[str, Any]) -> str:
+    """The name of a scheme for tables, which stands before a colon in its words."""
+    name: str = side["scheme"]
+    words = _found(figure).names.get(name, "")
+    return words.partition(":")[0] if ":" in words else name
 
 
 def _baseline(item: catalogue.PaperFigure) -> str:

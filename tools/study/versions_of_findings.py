@@ -13,14 +13,20 @@ from priolane.study.record import Record, results_version
 ROOT = Path(__file__).parent.parent.parent
 OURS = ROOT / "docs" / "ours.md"
 _STUDY = ROOT / "study"
-_VERSIONS = "results-versions.md"
+VERSIONS = "results-versions.md"
+"""The page of versions of results, below docs/."""
 _LINE = re.compile(r"^\*Recorded (?:with|before) .*results version .*\*\n\n", re.MULTILINE)
+
+
+def without(text: str) -> str:
+    """The text of a page without its line."""
+    return _LINE.sub("", text, count=1)
 
 
 def of_finding(text: str, record: Record) -> str:
     """The text of a finding with the version of its record, if that is an older one."""
     up = "../" * len(folders.folder(_STUDY, record.figure).relative_to(ROOT).parts)
-    version = f"[results version {record.results}]({up}docs/{_VERSIONS})"
+    version = f"[results version {record.results}]({up}docs/{VERSIONS})"
     return _with_line(text, f"*Recorded with {version}.*" if record.is_older else "")
 
 
@@ -29,15 +35,15 @@ def of_ours(text: str, records: Sequence[Record]) -> str:
     own = [record for record in records if record.figure.startswith(f"{folders.OURS}/")]
     older = [record.figure.partition("/")[2] for record in own if record.is_older]
     names = ", ".join(f"`{name}`" for name in older)
-    line = f"*Recorded before results version {results_version()} ([what changed]({_VERSIONS})): {names}.*"
+    line = f"*Recorded before results version {results_version()} ([what changed]({VERSIONS})): {names}.*"
     # The names of files come last: readers want what was found.
-    text = _LINE.sub("", text.rstrip("\n") + "\n\n", count=1).rstrip("\n") + "\n"
+    text = without(text.rstrip("\n") + "\n\n").rstrip("\n") + "\n"
     return f"{text}\n{line}\n" if older else text
 
 
 def _with_line(text: str, line: str) -> str:
     """The text with a line below its first paragraph in place of the one that it has."""
-    title, lead, rest = _LINE.sub("", text, count=1).split("\n\n", 2)
+    title, lead, rest = without(text).split("\n\n", 2)
     return "\n\n".join([title, lead, *([line] if line else []), rest])
 
 

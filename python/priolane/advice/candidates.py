@@ -37,7 +37,10 @@ _WEIGHTS = (2, 4)
 _MOST_WEIGHT = 64
 # Virtual priorities of PrioPlus and of Swift's rivals in its paper.
 _CLASSES = 8
-_SOLVERS = {"es": "as many flows in each level", "opt": "the least mean time in queues, by the model of byte shares"}
+_SOLVERS = {
+    "es": "equal numbers of flows in each level",
+    "opt": "the least mean time in queues, by the model of byte shares",
+}
 _FAMILY = "by bytes sent"
 PUBLISHED = "pias"
 """The ladder whose thresholds were published, and not solved for the flows."""

@@ -41,7 +41,7 @@ def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapp
     idle = deployment.idle if counted else None
     if counted:
         _list_bytes(plan, idle, findings)
-    _list_match(deployment.match, findings)
+    _list_match(deployment.match, _overwritten(demoted=demotion is not None, several=several), findings)
     _list_steps(findings, counted=counted)
     content = {
         "plan": plan,
@@ -74,12 +74,21 @@ def _list_classes(plan: ExportPlan, findings: Findings) -> None:
         findings.omit(f"admission by `{host.admission['kind']}`: it takes a library of applications")
 
 
-def _list_match(match: Match | None, findings: Findings) -> None:
-    if match is None:
+def _overwritten(*, demoted: bool, several: bool) -> str:
+    """The DSCPs of others that mark.nft overwrites; empty where it writes none."""
+    if not several:
+        return ""
+    return "every DSCP below 48" if demoted else "every DSCP below 48 that the scheme lacks"
+
+
+def _list_match(match: Match | None, overwritten: str, findings: Findings) -> None:
+    limits = "--match port=, address= or cgroup= limits the marks to flows"
+    if match is None and overwritten:
         findings.note(
-            "everything that the host sends is marked, and loses the DSCP that others gave it: voice, storage and "
-            "management, too; --match port=, address= or cgroup= limits the marks to flows"
+            f"{overwritten} of what the host sends is overwritten, that of voice, storage and management, too; {limits}"
         )
+    elif match is None:
+        findings.note(f"everything that the host sends gets a level of its queue, and keeps its DSCP; {limits}")
     else:
         findings.note("code points and priorities of flows that --match does not name stay as they are")
     if match is not None and match.cgroup:

@@ -14,6 +14,7 @@ from priolane.report.overview import Overview
 from priolane.report.sentences import finding, headline, is_measured, title_is_claim_alone, verdict_text
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import Detail, estimate_text, range_text
+from priolane.report.setting import setting_text
 from priolane.report.templates import badge_of, coded
 from priolane.results.report import Claim, Report, Source, tally_texts
 from priolane.results.results import Results
@@ -107,7 +108,9 @@ def numbers_text(claim: Claim) -> str:
 def _eyebrow(results: Results) -> str:
     report = results.report
     origin = f"{report.paper}, {report.figure}" if report.paper and report.figure else report.paper
-    return f"{origin or report.title} · {grid_text(results)}"
+    # The title of a paper's figure says its setting.
+    parts = (origin or report.title, "" if origin else setting_text(results), grid_text(results))
+    return " · ".join(part for part in parts if part)
 
 
 def _count(report: Report, lead: Claim, kept: Recorded) -> str:

@@ -4,8 +4,8 @@ from priolane.report.sentences.values import Detail
 
 
 def sentence_case(text: str) -> str:
-    """A text with a capital letter at its beginning."""
-    return text[:1].upper() + text[1:]
+    """A text with a capital letter at its beginning; a name such as pHost keeps its own."""
+    return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
 def statement(says: str) -> str:
