@@ -85,6 +85,7 @@ soak: build $(STAMPS)/dev
 lint: $(STAMPS)/dev
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile ci --workspace --all-targets -- -D warnings
+	$(CARGO) check --profile ci -p priolane-core --features safe
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

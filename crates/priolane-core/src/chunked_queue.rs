@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::hint::select_unpredictable;
 
+use crate::prefetch::prefetch;
+
 /// A FIFO queue. A dequeued item stays readable in place until the next item is enqueued.
 ///
 /// Items are stored in two chunks of a few slots each, used in turn as a ring. A long queue has its first items in one
@@ -111,6 +113,21 @@ impl<T> ChunkedQueue<T> {
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.at(self.head) }
+    }
+
+    /// Prefetches the first item and the slot of the next item to be enqueued.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        for place in [self.head, self.tail % ROUND] {
+            if let Some(slot) = self.at(place) {
+                prefetch(slot);
+            }
+            if begins_piece((place + 1) % ROUND)
+                && let Some(between) = &self.between
+            {
+                prefetch(&**between);
+            }
+        }
     }
 
     /// Returns the second item.

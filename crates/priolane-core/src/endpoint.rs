@@ -132,6 +132,12 @@ pub trait Endpoint: Send {
         None
     }
 
+    /// Prefetches the state of a packet's flow before the packet is processed. Default: nothing.
+    #[inline]
+    fn prefetch(&self, header: &crate::packet::Header) {
+        let _ = header;
+    }
+
     /// Handles the timer set by `next_timeout`. The call may be late, and may find that nothing is due. Paced packets
     /// count from their due time, so late calls cost no rate, up to [`RealHost::catch_up`].
     fn on_timer(&mut self, cx: &mut Cx);

@@ -76,6 +76,7 @@ pub mod noise;
 pub mod packet;
 pub mod part;
 pub mod port;
+pub mod prefetch;
 pub mod price;
 pub mod quantity;
 pub mod registry;

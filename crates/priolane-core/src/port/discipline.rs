@@ -141,6 +141,10 @@ pub trait Discipline<P: QueueItem>: Send {
         None
     }
 
+    /// Prefetches what the next arrival and the next transmission need. Default: nothing.
+    #[inline]
+    fn prefetch(&self) {}
+
     /// Discards the packets that have expired by `now`. `enqueue` and `dequeue` do this first; a caller needs this
     /// only to read the backlog without expired packets. Default: nothing expires.
     #[inline]

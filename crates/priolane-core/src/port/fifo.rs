@@ -80,6 +80,11 @@ impl<P: QueueItem> Discipline<P> for Fifo<P> {
     }
 
     #[inline]
+    fn prefetch(&self) {
+        self.queue.prefetch();
+    }
+
+    #[inline]
     fn next_eligible_time(&self) -> Option<Time> {
         if self.queue.is_empty() { None } else { Some(Time::ZERO) }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Header;
+use priolane_core::prefetch::prefetch;
 use priolane_core::rng::{CounterRng, Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
@@ -106,7 +107,7 @@ impl<'a> Fabric<'a> {
         chooser: &mut PathSelector,
     ) -> u32 {
         let route_lookup = self.route_lookup(forwarding, switch);
-        let NextHops { first, count } = route_lookup.hops(header);
+        let &NextHops { first, count } = route_lookup.hops(header);
         let pick = match chooser {
             PathSelector::ByEntropy(pick) => pick.of(header.entropy, count),
             PathSelector::Random(rng) => drawn(*rng, visit, count),
@@ -137,7 +138,7 @@ impl<'a> Fabric<'a> {
     /// Returns the ports of `switch`, at least one, among which a packet's port is selected at `now`.
     pub(crate) fn equal_cost_ports(&self, now: Time, switch: NodeId, header: &Header) -> EqualCostPorts<'_> {
         let (forwarding, _) = self.forwarding(now);
-        let NextHops { first, count } = self.route_lookup(forwarding, switch).hops(header);
+        let &NextHops { first, count } = self.route_lookup(forwarding, switch).hops(header);
         EqualCostPorts { run: first, ports: &forwarding.choices[first as usize..(first + count) as usize] }
     }
 
@@ -215,23 +216,29 @@ impl RouteLookup<'_> {
     /// No processor can predict whether the destination host is attached to this switch, so both candidates are
     /// computed before the selection.
     #[inline(always)]
-    fn hops(&self, header: &Header) -> NextHops {
+    fn hops(&self, header: &Header) -> &NextHops {
         let rack = self.rack[header.dst.index()];
         let (down, across) = (self.to_hosts + u32::from(header.dst.0), self.across + rack);
-        self.equal_cost_ports[select_unpredictable(rack == self.here, down, across) as usize]
+        &self.equal_cost_ports[select_unpredictable(rack == self.here, down, across) as usize]
+    }
+
+    /// Prefetches the route of a packet.
+    #[inline]
+    pub(crate) fn prefetch(&self, header: &Header) {
+        prefetch(self.hops(header));
     }
 
     /// Returns the port of a packet, selected by entropy.
     #[inline(always)]
     pub(crate) fn port(&self, header: &Header, pick: Pick) -> u32 {
-        let NextHops { first, count } = self.hops(header);
+        let &NextHops { first, count } = self.hops(header);
         self.choices[(first + pick.of(header.entropy, count)) as usize]
     }
 
     /// Returns the port of a packet that is sprayed at random.
     #[inline(always)]
     pub(crate) fn sprayed_port(&self, header: &Header, rng: CounterRng, visit: Visit) -> u32 {
-        let NextHops { first, count } = self.hops(header);
+        let &NextHops { first, count } = self.hops(header);
         self.choices[(first + drawn(rng, visit, count)) as usize]
     }
 }

@@ -11,12 +11,14 @@ mod pause;
 mod schedule;
 mod state;
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use priolane_core::endpoint::{Command, Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Stats};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::packet::{self, Packet};
-use priolane_core::port::PortFactory;
+use priolane_core::port::{Discipline, PortFactory};
+use priolane_core::prefetch::prefetch_part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
@@ -125,6 +127,25 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn plan_control(&mut self, control: ScheduledControl) {
         self.schedule.plan_control(control);
         self.replan();
+    }
+
+    /// Prefetches the fields that most packets need.
+    #[inline]
+    pub(crate) fn prefetch_hot(&self) {
+        prefetch_part(self, 0..offset_of!(Self, exchanged) + 64);
+        prefetch_part(self, offset_of!(Self, endpoint)..offset_of!(Self, schedule));
+    }
+
+    /// Prefetches the ends of the transmit queue.
+    #[inline]
+    pub(crate) fn prefetch_queue(&self) {
+        self.port.queue.prefetch();
+    }
+
+    /// Prefetches the state of a packet's flow.
+    #[inline]
+    pub(crate) fn prefetch_flow(&self, packet: &Packet<E::Body>) {
+        self.endpoint.prefetch(&packet.header);
     }
 
     /// Returns the next local event of the host.

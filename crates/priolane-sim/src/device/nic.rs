@@ -97,6 +97,13 @@ impl<B: Body> Discipline<Outgoing<B>> for TransmitQueue<B> {
     }
 
     #[inline]
+    fn prefetch(&self) {
+        if let Self::Fifo(queue) = self {
+            queue.prefetch();
+        }
+    }
+
+    #[inline]
     fn next_eligible_time(&self) -> Option<Time> {
         discipline!(self, next_eligible_time())
     }

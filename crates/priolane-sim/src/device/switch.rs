@@ -4,6 +4,7 @@
 //! wheel engine serves them *eagerly*, with one event per departure. Both start packets in the same way, so a port
 //! cannot tell which engine drives it.
 
+mod prefetching;
 mod service;
 
 use priolane_core::ids::{LinkId, NodeId};

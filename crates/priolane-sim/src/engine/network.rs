@@ -10,6 +10,7 @@ use priolane_core::units::Time;
 
 use super::nodes::NodeGroup;
 use super::window::calendar::ArrivalBatches;
+use super::window::look_ahead::LookAhead;
 use super::window::nodes::WindowContext;
 use super::window::scheduler::WindowScheduler;
 use super::window::span::WindowSpan;
@@ -154,7 +155,12 @@ impl<B: Body> Network<B> {
             let (nodes, others) = left.split_at(other.unwrap_or(left.len()));
             let cx = WindowContext { nodes, index_of, fabric, window };
             fabric.enter(if group == HOSTS { Phase::Hosts } else { Phase::Switches });
-            groups[group as usize].run_window(&cx, batches, sink);
+            let group = &mut *groups[group as usize];
+            if batches.looks_ahead {
+                run_looking_ahead(group, &cx, batches, sink);
+            } else {
+                group.run_window(&cx, batches, sink);
+            }
             left = others;
         }
         fabric.enter(Phase::Engine);
@@ -165,6 +171,20 @@ impl<B: Body> Network<B> {
     pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
         let group = self.group_of[node.index()] as usize;
         (&mut *self.groups[group], self.index_of[node.index()] as usize)
+    }
+}
+
+/// Runs the nodes of `cx`, which belong to one group, while the data of those after them is prefetched.
+fn run_looking_ahead<B: Body>(
+    group: &mut dyn NodeGroup<B>,
+    cx: &WindowContext,
+    batches: &mut ArrivalBatches<B>,
+    sink: &mut WindowScheduler<B>,
+) {
+    let mut progress = LookAhead::START;
+    for (i, node) in cx.nodes.iter().enumerate() {
+        group.look_ahead((cx, i), batches, &mut progress);
+        group.run_window(&WindowContext { nodes: std::slice::from_ref(node), ..*cx }, batches, sink);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::support::{
 };
 use priolane_core::assign::control::{self, AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
-use priolane_core::endpoint::{Control, ThresholdSet, Weights};
+use priolane_core::endpoint::{Control, FlowSpec, ThresholdSet, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::keys::with_defaults;
@@ -30,7 +30,7 @@ use priolane_sim::scenario::{
     Adaptation, Awaited, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter,
     Stop, VmPricing,
 };
-use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
+use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray};
 
 fn when_all_are_done(not_before: Time) -> Stop {
     let (grace, limit) = (Span::from_ms(1), Time(400_000_000_000));
@@ -126,6 +126,41 @@ fn unusual_hosts(scenario: &mut ScenarioSpec, seed: u64) {
     }
     if matches!(seed % 10, 3 | 9) && !matches!(scenario.transport, Transport::Tokens(_)) {
         scenario.nic = Draw::new(seed + 3_000_000).any_port_as_nic();
+    }
+}
+
+/// So many nodes run in a window that the window engine prefetches their data: hosts with and without transmit queues,
+/// switches that share a buffer or not, any kind of port, paths by hash or at random.
+#[test]
+fn large_networks_agree() {
+    for seed in 0..rounds(4, 40) {
+        let mut draw = Draw::new(4_000_000 + seed);
+        let (host_link, fabric_link) = (link(10, Span::from_us(1)), link(40, Span::from_us(1)));
+        let topology = LeafSpine {
+            leaves: 40,
+            spines: 4,
+            hosts_per_leaf: 20,
+            host_link,
+            fabric_link,
+            links_per_pair: 1,
+        };
+        let flows = (0..1_600u32).map(|id| {
+            let (src, dst) = (id % 800, (id * 7 + 31 + id / 800) % 800);
+            let start = Time(u64::from(id) * 500);
+            flow(id, (src as u16, dst as u16), 2_000 + 1_000 * u64::from(id % 9), start)
+        });
+        let flows = flows.filter(|flow| flow.src != flow.dst).zip(0..);
+        let flows = flows.map(|(flow, id)| FlowSpec { id: FlowId(id), ..flow }).collect();
+        let mut scenario = scenario(topology.build().unwrap(), fifo(draw.buffer()), flows);
+        scenario.transport = windowed(&mut draw, seed);
+        scenario.nic = draw.nic();
+        if seed % 2 == 1 {
+            scenario.ports.iter_mut().for_each(|port| *port = draw.port());
+            scenario.switch.memory = draw.memory();
+            scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
+        }
+        let outcome = agreed(&scenario);
+        assert!(outcome.work.packet_hops > 20_000, "{}", outcome.work.packet_hops);
     }
 }
 

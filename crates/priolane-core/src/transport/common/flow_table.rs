@@ -30,7 +30,7 @@ use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
 use crate::endpoint::LocalHost;
 use crate::ids::{FlowId, HostId};
-use crate::packet::Header;
+use crate::packet::{Header, Kind};
 use crate::units::Time;
 
 /// A flow that this host is receiving or has received.
@@ -205,6 +205,16 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
             Some(&Incoming::Active(slot)) => Some(slot),
             _ => None,
         })
+    }
+
+    /// Prefetches the first timer, and the state of a packet's flow if it is the one found last.
+    #[inline]
+    pub(in crate::transport) fn prefetch(&self, header: &Header) {
+        self.timers.prefetch();
+        match header.kind {
+            Kind::Data => self.receivers.prefetch(self.last_receiver.of(FlowKey::of(header).word())),
+            _ => self.senders.prefetch(self.last_sender.of(u64::from(header.flow.0))),
+        }
     }
 
     /// Adds a flow that starts at this host and returns its slot.

@@ -26,6 +26,12 @@ impl LastFound {
         Some(self.slot)
     }
 
+    /// Returns the slot of the flow with this key if it was found last.
+    #[inline]
+    pub(super) fn of(&self, key: u64) -> Option<u32> {
+        (key == self.key).then_some(self.slot)
+    }
+
     /// Forgets the flow with this key; called before its entry in the map changes.
     pub(super) fn forget(&mut self, key: u64) {
         if key == self.key {

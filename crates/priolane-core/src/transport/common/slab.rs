@@ -1,5 +1,7 @@
 //! A table with stable slot numbers: freed slots are reused under a new generation.
 
+use crate::prefetch::prefetch;
+
 /// A table of `T` with stable slots. Beyond the first slots it grows in chunks: entries do not move, and there is
 /// little unused memory.
 #[derive(Debug)]
@@ -106,6 +108,14 @@ impl<T> Slab<T> {
     #[inline]
     pub(in crate::transport) fn generation(&self, slot: u32) -> u32 {
         self.place(slot).map_or(0, |place| place.generation)
+    }
+
+    /// Prefetches the entry of a slot.
+    #[inline]
+    pub(in crate::transport) fn prefetch(&self, slot: Option<u32>) {
+        if let Some(place) = slot.and_then(|slot| self.first.get(slot as usize)) {
+            prefetch(place);
+        }
     }
 
     /// Returns the entry of a slot and the slot's generation.

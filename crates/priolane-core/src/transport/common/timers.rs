@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::prefetch::prefetch;
 use crate::units::{Span, Time};
 
 /// Returns the time from which a pacer counts its next gap, for a send due at `due` and made at `now`. Lateness of
@@ -94,6 +95,14 @@ impl Timers {
     #[inline]
     pub(in crate::transport) fn first(&self) -> Option<Entry> {
         self.heap.peek().map(|&Reverse(entry)| entry.into())
+    }
+
+    /// Prefetches the first entry.
+    #[inline]
+    pub(in crate::transport) fn prefetch(&self) {
+        if let Some(first) = self.heap.peek() {
+            prefetch(first);
+        }
     }
 
     /// Returns the time of the first entry.

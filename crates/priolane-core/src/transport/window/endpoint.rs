@@ -283,6 +283,11 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
     }
 
     #[inline]
+    fn prefetch(&self, header: &Header) {
+        self.flows.prefetch(header);
+    }
+
+    #[inline]
     fn may_transmit(&self) -> bool {
         !(self.outbox.is_empty() && self.scheduler.is_empty())
     }

@@ -15,6 +15,8 @@
 //! Buckets consist of fixed-size chunks from a pool: memory follows the packets in flight instead of the peak of each
 //! window.
 
+mod walk;
+
 use priolane_core::ids::{Class, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::{Span, Time};
@@ -23,6 +25,7 @@ use super::arrival_order;
 use crate::device::event_sink::{Arrival, Ingress};
 use crate::device::path_selector::Visit;
 use crate::device::tie_order::TieOrder;
+pub(super) use walk::Walk;
 
 /// Bits of the time: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;
@@ -300,12 +303,14 @@ pub(crate) struct ArrivalBatches<B> {
     keys: Vec<u64>,
     start: Time,
     ties: TieOrder,
+    /// Whether nodes prefetch what they and those after them need.
+    pub(crate) looks_ahead: bool,
 }
 
 impl<B: Body> ArrivalBatches<B> {
     /// Creates batches without arrivals.
     pub(super) fn new(ties: TieOrder) -> Self {
-        Self { bucket: Bucket::default(), keys: Vec::new(), start: Time::ZERO, ties }
+        Self { bucket: Bucket::default(), keys: Vec::new(), start: Time::ZERO, ties, looks_ahead: false }
     }
 
     /// Sets `bucket` as that of the window that starts at `start`.
@@ -387,7 +392,7 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
         links: Links,
         mut visit: impl FnMut(&mut Entry<B>, u64),
     ) -> Arrivals<'a, B> {
-        let ArrivalBatches { bucket: Bucket { chunks, .. }, keys, start, ties } = self.batches;
+        let ArrivalBatches { bucket: Bucket { chunks, .. }, keys, start, ties, .. } = self.batches;
         // Slices, so that lengths and the start stay in registers.
         let (chunks, keys, start) = (&mut chunks[..], &mut keys[..], *start);
         let (mut heads, mut count) = (self.heads, 0);
@@ -442,7 +447,7 @@ fn order_ties<B: Body>(
 }
 
 /// A node's arrivals in a window, in order of time; those of one instant are in the order of [`TieOrder`].
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
     chunks: &'a [Chunk<B>],
@@ -465,6 +470,11 @@ impl<'a, B> Arrivals<'a, B> {
     #[inline]
     pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, usize)> {
         self.entries().map(|(at, _, entry)| (at, &entry.packet, low(entry.tag)))
+    }
+
+    /// Iterates over notes.
+    pub(crate) fn notes(self) -> impl Iterator<Item = usize> {
+        self.entries().map(|(_, _, entry)| low(entry.tag))
     }
 
     /// Iterates over times, keys and entries.
@@ -520,6 +530,15 @@ mod tests {
                 assert_eq!(active_nodes[node / 64] >> (node % 64) & 1 == 1, !expected.is_empty());
                 expected.sort_unstable();
                 let node = NodeId(node as u32);
+                let (mut walk, mut ranks) = (batches.walk_of(node), Vec::new());
+                for (steps, visited) in [(2, 2), (3, 5), (usize::MAX, usize::MAX)] {
+                    batches.walk(&mut walk, steps, |packet| ranks.push(packet.header.rank));
+                    assert_eq!(ranks.len(), expected.len().min(visited));
+                }
+                ranks.sort_unstable();
+                let mut own: Vec<_> = expected.iter().map(|&(_, _, rank, _)| rank).collect();
+                own.sort_unstable();
+                assert_eq!(ranks, own, "a walk sees the packets of its node");
                 let first = expected.first().map_or(Time::NEVER, |first| Time(first.0));
                 assert!(batches.take_lone(node, first).is_none(), "an arrival that is not before the end");
                 if let Some((at, packet)) = batches.take_lone(node, Time::NEVER) {

@@ -5,6 +5,7 @@ mod barrier;
 pub(super) mod calendar;
 mod cores;
 mod exchange;
+pub(super) mod look_ahead;
 pub(super) mod nodes;
 mod pace;
 mod part;

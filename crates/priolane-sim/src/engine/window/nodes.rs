@@ -7,6 +7,7 @@ use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
 use super::calendar::{ArrivalBatch, ArrivalBatches, Arrivals};
+use super::look_ahead::LookAhead;
 use super::scheduler::WindowScheduler;
 use super::span::{SampleTimes, WindowSpan};
 use crate::device::event_sink::{EventKey, Kind};
@@ -36,6 +37,17 @@ pub(crate) trait WindowNodes<B: Body> {
         batches: &mut ArrivalBatches<B>,
         sink: &mut WindowScheduler<B>,
     );
+
+    /// Prefetches what the nodes of `cx` after its node `i` need. Called for one node after the other, each before it runs.
+    /// Default: nothing.
+    fn look_ahead(
+        &self,
+        (cx, i): (&WindowContext, usize),
+        batches: &ArrivalBatches<B>,
+        progress: &mut LookAhead,
+    ) {
+        let _ = (cx, i, batches, progress);
+    }
 }
 
 /// A node driven by the window engine.
@@ -75,6 +87,16 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNodes<B> for Vec<Switch<D>> {
     ) {
         run_each(self, cx, batches, sink);
     }
+
+    fn look_ahead(
+        &self,
+        (cx, i): (&WindowContext, usize),
+        batches: &ArrivalBatches<B>,
+        progress: &mut LookAhead,
+    ) {
+        let member = |node: NodeId| &self[cx.index_of[node.index()] as usize];
+        progress.prefetch_after((cx.nodes, i), member, cx.fabric, batches);
+    }
 }
 
 impl<B: Body> WindowNodes<B> for Vec<LosslessSwitch<B>> {
@@ -97,6 +119,16 @@ impl<E: Endpoint> WindowNodes<E::Body> for Vec<Host<E>> {
     ) {
         run_each(self, cx, batches, sink);
     }
+
+    fn look_ahead(
+        &self,
+        (cx, i): (&WindowContext, usize),
+        batches: &ArrivalBatches<E::Body>,
+        progress: &mut LookAhead,
+    ) {
+        let member = |node: NodeId| &self[cx.index_of[node.index()] as usize];
+        progress.prefetch_after((cx.nodes, i), member, cx.fabric, batches);
+    }
 }
 
 impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
@@ -110,8 +142,12 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
     ) -> Time {
         // All that is rare is behind one call, and takes nothing by reference that the rest could keep in registers.
         if let (Some((table, pick)), None) = (self.simple_routes(fabric), window.sample_every) {
+            let looks_ahead = batches.looks_ahead;
             let batch = batches.of(node);
             let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
+            if looks_ahead {
+                prefetch_noted(self, arrivals);
+            }
             for (at, packet, port) in arrivals.with_notes() {
                 self.arrive_alone(port, fabric, at, packet, sink);
             }
@@ -119,6 +155,12 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
         }
         switch_in_general(self, fabric, batches.of(node), window, sink)
     }
+}
+
+/// Prefetches the ports of arrivals, which are their notes.
+#[inline(never)]
+fn prefetch_noted<B: Body, D>(switch: &Switch<D>, arrivals: Arrivals<B>) {
+    arrivals.notes().for_each(|port| switch.prefetch_port(port));
 }
 
 /// Runs a switch through a window with any selection of paths, a shared buffer, or samples.

@@ -28,6 +28,10 @@ pub enum NodeOrder {
 /// Windows between two progress reports.
 pub(super) const REPORT_EVERY: u64 = 256;
 
+/// The number of nodes that run in a window from which their data is prefetched. The data of fewer nodes is in the
+/// caches: with 128 hosts and 80 switches, prefetches take a tenth to a third more time.
+const MANY: usize = 600;
+
 /// The nodes of one thread, with their state.
 pub(super) struct Part<B> {
     pub(super) network: Network<B>,
@@ -127,6 +131,7 @@ impl<B: Body> NodeRunner<B> {
                 stream.shuffle(nodes);
             }
         });
+        batches.looks_ahead = nodes.len() >= MANY;
         network.live(nodes, (fabric, span), batches, sink);
         sink.restore(batches, span.end);
     }
