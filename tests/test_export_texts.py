@@ -194,6 +194,23 @@ def test_what_counts_bytes_is_put_back_as_it_was(experiment: Path) -> None:
     assert any("voice, storage and management" in note for note in result.findings.notes)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "overwritten"),
+    [("pias", "every DSCP below 48 of"), ("aequitas", "every DSCP below 48 that the scheme lacks")],
+)
+def test_a_note_says_which_code_points_of_others_are_overwritten(
+    experiment: Path, scheme: str, overwritten: str
+) -> None:
+    result = export_plans.run("nft", export_plans.make(experiment, scheme))
+    (note,) = [note for note in result.findings.notes if "voice, storage and management" in note]
+    assert note.startswith(overwritten)
+    # Classes of applications return before the last one is written; bytes sent go before any code point of theirs.
+    rules = result.files["mark.nft"]
+    keeps = [line.strip() for line in rules.splitlines() if line.strip().startswith("ip dscp {")]
+    assert (len(keeps) == 1 and keeps[0].endswith("48-63 } return")) == (scheme == "aequitas"), keeps
+    assert ("ip dscp >= 48 return" in rules) == (scheme == "pias")
+
+
 # Stands in for tc: the device has several transmit queues, and the kernel's own queueing discipline for them.
 MQ = """#!/bin/sh
 echo "$*" >> "$LOG"

@@ -15,6 +15,7 @@ from priolane.study.record import Record, results_version
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
 import headlines
 import ledger
+import percentages
 
 
 def test_the_headlines_follow_from_the_records() -> None:
@@ -79,3 +80,15 @@ def test_headlines_of_older_results_are_marked_and_counted() -> None:
     assert rows
     assert all("papers/nos2/fig6/" in row for row in rows)
     assert "1 of the figures were recorded before" in ledger.sentence(now)
+
+
+def test_the_extent_of_a_claim_is_its_pairs_and_points() -> None:
+    def value(load: float, *schemes: str, key: str = "group.all.load.value") -> dict[str, Any]:
+        return {"at": {key: load}, "sides": [{"scheme": scheme} for scheme in schemes]}
+
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert percentages.extent([value(load, *pair) for load in (0.5, 0.8) for pair in pairs]) == "3 pairs x 2 loads"
+    assert percentages.extent([value(load, "a", "b") for load in (0.5, 0.6, 0.8)]) == "3 loads"
+    assert percentages.extent([value(nth, "a", key="case") for nth in range(3)]) == "3 points"
+    # One pair lacks a load.
+    assert percentages.extent([value(0.5, *pair) for pair in pairs] + [value(0.8, "a", "b")]) == "4 values"
