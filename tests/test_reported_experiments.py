@@ -47,7 +47,7 @@ def ran(folder: Path, text: str, flows: list[tuple[int, int, int, int]] | None =
 def checked(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The exit code of `check`, and what it says, without breaks of lines."""
     capsys.readouterr()
-    code = main(["check", str(path)])
+    code = main(["check", "-v", str(path)])
     return code, re.sub(r"\s+", " ", "".join(capsys.readouterr()))
 
 

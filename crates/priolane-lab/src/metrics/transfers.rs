@@ -81,8 +81,8 @@ pub(crate) fn spurious(scheme: &str, summary: &BTreeMap<String, Summary>) -> Opt
         }
     };
     Some(format!(
-        "`{scheme}`: {were} spurious: the packets were not lost, their ACKs were late; a longer timeout, or less room \
-         in queues, avoids them"
+        "`{scheme}`: {were} spurious: nothing was lost, ACKs were late; a longer timeout, or less room in queues, \
+         avoids them"
     ))
 }
 
