@@ -44,10 +44,16 @@ def ran(folder: Path, text: str, flows: list[tuple[int, int, int, int]] | None =
     return priolane.run(write(folder, text, flows), folder / "out")
 
 
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings are cut to two lines."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 def checked(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The exit code of `check`, and what it says, without breaks of lines."""
     capsys.readouterr()
-    code = main(["check", "-v", str(path)])
+    code = main(["check", str(path)])
     return code, re.sub(r"\s+", " ", "".join(capsys.readouterr()))
 
 
