@@ -434,8 +434,8 @@ Transport = TypedDict(
         "class_step": str,
         # K, the number of token classes (TOP §3.1).
         "classes": int,
-        # Class of CNPs as packets of their own, at most one per `cnp_interval` and flow. Without it, marked ACKs are
-        # CNPs (DCQCN (SIGCOMM 2015) §3.1).
+        # Class of CNPs as packets of their own, at most one per `cnp_interval` and connection. Without it, marked ACKs
+        # are CNPs (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_class": int,
         # N, the least time between two CNPs of a flow (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_interval": str,
