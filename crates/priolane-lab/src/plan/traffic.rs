@@ -177,13 +177,19 @@ fn lists_differ(group: &Group) -> bool {
 /// Checks that flows can be counted by start time, which is unknown for dependent flows.
 fn countable(experiment: &Experiment, group: &Group, traffic: &Traffic) -> Result<(), InputError> {
     let Timing::Count { flows: count, .. } = experiment.time else { return Ok(()) };
-    let whole = group.app.part().is_replay() && experiment.groups.len() == 1;
-    if traffic.waits.is_empty() || (whole && count >= traffic.flows.len() as u64) {
+    let app = group.app.part();
+    let whole = app.is_replay() && experiment.groups.len() == 1;
+    let depends = app.is_closed_loop() || !traffic.waits.is_empty() || !traffic.steps.is_empty();
+    if !depends || (whole && count >= traffic.flows.len() as u64) {
         return Ok(());
     }
     let what = "a number of flows counts them by their starts, but flows of this group depend on others";
     let key = format!("group.{}.app", group.name);
-    let fix = "time = { warmup = ..., measure = ... }, or the number of flows of the list";
+    let window = "time = { warmup = ..., measure = ... }";
+    let fix = match app.is_replay() {
+        true => format!("{window}, or the number of flows of the list"),
+        false => window.to_owned(),
+    };
     Err(InputError::new(experiment.sources.experiment(), None, key, what, fix))
 }
 
