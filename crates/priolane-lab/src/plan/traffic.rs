@@ -169,6 +169,31 @@ pub(super) fn whole(
     group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until, initial: InitialState::Empty })
 }
 
+/// Whether a group is a job in the runs of some seed.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn is_job(
+    experiment: &Experiment,
+    topology: &Topology,
+    group: &Group,
+) -> Result<bool, InputError> {
+    let app = group.app.part();
+    if !app.is_replay() {
+        return Ok(app.is_job(hosts(experiment, topology, group)?.len()));
+    }
+    let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
+    for seed in seeds {
+        let draw = Draw { seed, group: 0, until: until(&experiment.time), initial: InitialState::Empty };
+        let Traffic { waits, steps, .. } = group_flows(experiment, topology, group, draw)?;
+        let is_bounded = waits.iter().any(|wait| wait.until.is_some());
+        if !is_bounded && !(waits.is_empty() && steps.is_empty()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether each seed has a flow list of its own.
 fn lists_differ(group: &Group) -> bool {
     matches!(group.app.part().listed(), Some(Listing { lists: Lists::BySeed, .. }))
