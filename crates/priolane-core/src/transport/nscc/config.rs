@@ -29,11 +29,11 @@ const TARGET: f64 = 0.75;
     beside = r#"port = "trimming""#
 )]
 pub struct Config {
-    /// T, with which all flows compute windows: a time, "auto" for the longest round trip of the empty paths of the network,
-    /// or "path" for that of the flow's own empty path. Hosts that do not know the network take their own path.
+    /// T, with which all flows compute windows: a time, "auto" or "0ps" for the longest round trip of the empty paths of the
+    /// network, or "path" for that of the flow's own empty path. Hosts that do not know the network take their own path.
     #[key(default = CommonRtt::Longest, shown = "auto", unit = "time", source = "uet-htsim main_uec.cpp calculate_rtt")]
     pub rtt: CommonRtt,
-    /// Q, the target of the queueing delay; without it 0.75 T.
+    /// Q, the target of the queueing delay; without it, or with "0ps", 0.75 T.
     #[key(auto = "0ps", source = "uet-htsim initNsccParams")]
     pub target: Option<Span>,
     /// Segments that a round trip without queues adds to the window in the reference network, if Q is 12 us.
