@@ -187,7 +187,8 @@ pub(super) fn is_job(
         let draw = Draw { seed, group: 0, until: until(&experiment.time), initial: InitialState::Empty };
         let Traffic { waits, steps, .. } = group_flows(experiment, topology, group, draw)?;
         let is_bounded = waits.iter().any(|wait| wait.until.is_some());
-        if !is_bounded && !(waits.is_empty() && steps.is_empty()) {
+        let waits_for_some = !waits.is_empty() || !steps.is_empty();
+        if waits_for_some && !is_bounded {
             return Ok(true);
         }
     }
