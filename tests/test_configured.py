@@ -196,6 +196,23 @@ def test_all_forms_of_a_configuration_are_read_alike(tmp_path: Path) -> None:
             assert written(form, path, (dscp,)) == expected
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "fix"),
+    [
+        ("weight", "0", "write a number from 1 to 100"),
+        ("weight", "101", "write a number from 1 to 100"),
+        ("type", "FAST", "write one of STRICT, DWRR, WRR"),
+    ],
+)
+def test_a_scheduler_that_cannot_be_is_named(tmp_path: Path, field: str, value: str, fix: str) -> None:
+    config = sonic_present.written()
+    config["SCHEDULER"]["scheduler.0"][field] = value
+    path = tmp_path / "c.json"
+    with pytest.raises(InputError) as error:
+        written(config, path)
+    assert str(error.value) == f"{path}: SCHEDULER|scheduler.0: {field} is {value!r}; {fix}"
+
+
 def test_what_the_simulated_queue_has_is_read_and_the_rest_is_listed(tmp_path: Path) -> None:
     config = sonic_present.written() | {"SWITCH_TRIMMING": {"GLOBAL": {"size": "256"}}, "NEW_TABLE": {"a": {"b": "c"}}}
     config["SCHEDULER"]["scheduler.0"]["pir"] = "1000000000"

@@ -17,7 +17,7 @@ from priolane.export.deployment import read_headroom
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_DSCP, Marking
 from priolane.export.quantity import Frame, Limit, limit, rate, rate_text
-from priolane.export.switching import percents, power_of_two
+from priolane.export.switching import percents, power_of_two, reduced
 
 ETHERNET = Frame(mtu=1500, payload=1460, stored=1518, wire=1538)
 PER_QUEUE = ["--set", 'scheme.nos2.port.ecn.per="queue"']
@@ -327,6 +327,34 @@ def test_per_cents_add_up_and_say_what_they_are_off() -> None:
     exact = Findings()
     assert percents([3, 1], exact, "X") == [75, 25]
     assert exact.changed == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "written", "off"),
+    [
+        ([200, 100, 50], [4, 2, 1], None),
+        ([1000, 10], [100, 1], None),
+        # 1 of 451 is 0.222 per cent, and 1 of 151 is 0.662: 2.99 times as much.
+        ([300, 150, 1], [100, 50, 1], 198.7),
+        # 101:100 are 50.25 and 49.75 per cent, and so are 100:99.
+        ([101, 100], [100, 99], 0.0),
+    ],
+)
+def test_weights_above_the_most_are_in_lowest_terms_or_relative_to_the_largest(
+    weights: list[int], written: list[int], off: float | None
+) -> None:
+    result = Findings()
+    assert reduced(weights, 100, result, "X") == written
+    listed = [str(change) for change in result.changed]
+    if off is None:
+        assert listed == []
+    else:
+        assert len(listed) == 1
+        assert f"a share is off by up to {off} %" in listed[0]
+        # The same ratios from another way: shares of both lists.
+        parts = [[weight / sum(each) for weight in each] for each in (weights, written)]
+        worst = max(abs(new / old - 1) for old, new in zip(*parts, strict=True))
+        assert abs(100 * worst - off) < 0.05
 
 
 @pytest.mark.parametrize(("value", "exponent"), [("1", 0), ("1/4", -2), ("8", 3), ("3/10", -2), ("9/25", -1), ("3", 2)])

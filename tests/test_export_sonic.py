@@ -68,6 +68,17 @@ def test_weights_are_those_of_the_scheme(experiment: Path) -> None:
     assert weights == {"priolane.q2": "8", "priolane.q1": "4", "priolane.q0": "1", "priolane.q7": None}
 
 
+def test_weights_above_100_with_exact_ones_in_the_same_ratios_are_written_as_those(experiment: Path) -> None:
+    plan = export_plans.make(
+        experiment, "aequitas", (export_plans.PER_QUEUE, ("scheme.%s.port.weights", "[200, 100, 50]"))
+    )
+    result = export_plans.run("sonic", plan, SITE)
+    config: Config = json.loads(result.files["leaf/config_db.json"])
+    weights = {name: row.get("weight") for name, row in config["SCHEDULER"].items()}
+    assert weights == {"priolane.q2": "4", "priolane.q1": "2", "priolane.q0": "1", "priolane.q7": None}
+    assert not [change for change in result.findings.changed if "weights" in str(change)]
+
+
 def test_a_dynamic_buffer_is_pools_and_a_power_of_two(experiment: Path) -> None:
     config = config_of(experiment, "prioplus_swift")
     assert config["BUFFER_POOL"]["egress_lossy_pool"] == {"type": "egress", "mode": "dynamic", "size": "2640000"}

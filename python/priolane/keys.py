@@ -183,13 +183,13 @@ class Ecn(TypedDict, total=False):
     """Marking threshold for each link rate (RFC 8257 §3.1)."""
     average: float | str | Path
     """Weight of an arriving packet in an exponentially weighted average of the backlog (w_q), by which packets are then
-    marked. Without it, they are marked by the backlog itself (Floyd and Jacobson (1993) §4)."""
+    marked, rounded to millionths. Without it, they are marked by the backlog itself (Floyd and Jacobson (1993) §4)."""
     full: Mapping[str, str]
     """Backlog above which every packet is marked (Kmax), for link rates of `at` (Kmin); other rates follow in
     proportion. Between both, packets are marked with a probability that grows from 0 to `p_max`. Without it, all
     packets above `at` are marked (DCQCN (SIGCOMM 2015) §3.1)."""
     p_max: float | str | Path
-    """Probability of a mark at the backlog of `full` (Pmax) (DCQCN (SIGCOMM 2015) §3.1)."""
+    """Probability of a mark at the backlog of `full` (Pmax), rounded to millionths (DCQCN (SIGCOMM 2015) §3.1)."""
     per: Literal["port", "queue"]
     """Backlog that the threshold applies to."""
 
@@ -434,8 +434,8 @@ Transport = TypedDict(
         "class_step": str,
         # K, the number of token classes (TOP §3.1).
         "classes": int,
-        # Class of CNPs as packets of their own, at most one per `cnp_interval` and flow. Without it, marked ACKs are
-        # CNPs (DCQCN (SIGCOMM 2015) §3.1).
+        # Class of CNPs as packets of their own, at most one per `cnp_interval` and connection. Without it, marked ACKs
+        # are CNPs (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_class": int,
         # N, the least time between two CNPs of a flow (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_interval": str,
@@ -572,8 +572,8 @@ Transport = TypedDict(
         "min_rate": str,
         # Floor of the retransmission timeout.
         "min_rto": str,
-        # The minimum RTT that gradients are normalized by; without it the round-trip time of the flow's empty path
-        # (TIMELY (SIGCOMM 2015) §4.3).
+        # The minimum RTT that gradients are normalized by; without it, or with "0ps", the round-trip time of the flow's
+        # empty path (TIMELY (SIGCOMM 2015) §4.3).
         "min_rtt": Literal["auto", "0ps"] | str,
         # Floor of the window after a reduction (Linux).
         "min_window": int | float | str | Path,

@@ -19,6 +19,7 @@ mod failures;
 mod fit;
 mod global;
 mod identity;
+mod jobs;
 mod links;
 mod merged;
 mod observed_port;

@@ -62,6 +62,12 @@ pub trait Application {
         false
     }
 
+    /// Returns true if its flows or computations wait for others without an end by which they never start, in a group of
+    /// `_hosts` hosts. A list tells so by its rows.
+    fn is_job(&self, _hosts: usize) -> bool {
+        false
+    }
+
     /// Returns true if its flows are recorded or listed.
     fn is_replay(&self) -> bool {
         false

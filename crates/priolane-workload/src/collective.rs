@@ -110,6 +110,12 @@ impl Application for Collective {
         true
     }
 
+    fn is_job(&self, hosts: usize) -> bool {
+        let has_rounds = || self.rounds(hosts).is_ok_and(|rounds| rounds.len() > 1);
+        let at_once = self.operation == Operation::AllToAll;
+        self.iterations > 1 || self.compute > Span::ZERO || (!at_once && has_rounds())
+    }
+
     fn shares_connections(&self) -> bool {
         self.connections == MessageConnections::PerPair
     }

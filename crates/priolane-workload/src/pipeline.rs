@@ -118,6 +118,10 @@ impl Application for Pipeline {
         true
     }
 
+    fn is_job(&self, _: usize) -> bool {
+        true
+    }
+
     fn shares_connections(&self) -> bool {
         self.connections == MessageConnections::PerPair
     }

@@ -44,12 +44,15 @@ class Rows:
     def scheduler(self, port: str, number: int) -> tuple[str, int]:
         """The type of the scheduler of a queue, and its weight."""
         row = self.present.scheduler_of(port, number)
+        queue = self.present.row_of("QUEUE", port, number)
+        name = queue[1].get("scheduler", "") if queue else ""
+        where = f"{self.present.path}: SCHEDULER|{name[:40]}"
         kind = row.get("type", "WRR")
         if kind not in ("STRICT", "DWRR", "WRR"):
-            raise InputError(f"{self.present.path}: SCHEDULER: type is {kind[:40]!r}; one of STRICT, DWRR, WRR")
+            raise InputError(f"{where}: type is {kind[:40]!r}; write one of STRICT, DWRR, WRR")
         weight = row.get("weight", "1")
-        if not re.fullmatch("[1-9][0-9]{0,2}", weight):
-            raise InputError(f"{self.present.path}: SCHEDULER: weight is {weight[:40]!r}; a number from 1 to 100")
+        if not re.fullmatch("[1-9][0-9]?|100", weight):
+            raise InputError(f"{where}: weight is {weight[:40]!r}; write a number from 1 to 100")
         return kind, int(weight)
 
     def use_scheduler(self, port: str, number: int) -> bool:

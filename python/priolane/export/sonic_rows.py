@@ -15,13 +15,13 @@ _PS_PER_MS = 10**9
 
 
 def weights(plan: ExportPlan, findings: Findings) -> dict[int, int]:
-    """Weights of queues by level as they are, or as parts of 100 where one is above that; empty where all are
-    strict."""
+    """Weights of queues by level as they are or, where one is above 100, in lowest terms or relative to the largest
+    as 100; empty where all are strict."""
     queues: list[Queue] = [queue for queue in plan.queues if queue.weight is not None]
     stated = [queue.weight or 1 for queue in queues]
     fitting = stated
     if stated and max(stated) > _MOST_WEIGHT:
-        fitting = switching.percents(stated, findings, "SONiC")
+        fitting = switching.reduced(stated, _MOST_WEIGHT, findings, "SONiC")
     return {queue.level: weight for queue, weight in zip(queues, fitting, strict=True)}
 
 

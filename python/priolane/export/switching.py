@@ -1,6 +1,7 @@
 """The common parts of targets for switch ports: refusals, thresholds by rate, weights in parts of a hundred."""
 
 from fractions import Fraction
+from math import gcd
 
 from priolane.export.findings import Findings
 from priolane.export.plan import ExportPlan, Switch
@@ -142,13 +143,31 @@ def percents(weights: list[int], findings: Findings, target: str) -> list[int]:
     total = sum(weights)
     shares = [max(1, round(Fraction(100 * weight, total))) for weight in weights]
     shares[shares.index(max(shares))] += 100 - sum(shares)
-    off = max(abs(Fraction(share * total, 100 * weight) - 1) for share, weight in zip(shares, weights, strict=True))
+    _change_shares(weights, shares, findings, f"per cent in {target}")
+    return shares
+
+
+def reduced(weights: list[int], most: int, findings: Findings, target: str) -> list[int]:
+    """Weights from 1 to `most` in the same ratios; where there are none, the largest is `most`, and what the shares
+    are off is listed."""
+    divisor = gcd(*weights)
+    largest = max(weights)
+    if largest // divisor <= most:
+        return [weight // divisor for weight in weights]
+    scaled = [max(1, round(Fraction(most * weight, largest))) for weight in weights]
+    _change_shares(weights, scaled, findings, f"in {target}")
+    return scaled
+
+
+def _change_shares(weights: list[int], written: list[int], findings: Findings, where: str) -> None:
+    """Lists what the shares of written weights are off, relative to those of the scheme."""
+    ratio = Fraction(sum(weights), sum(written))
+    off = max(abs(ratio * share / weight - 1) for share, weight in zip(written, weights, strict=True))
     if off:
         findings.change(
-            f"weights {':'.join(map(str, weights))} are {':'.join(map(str, shares))} per cent in {target}",
+            f"weights {':'.join(map(str, weights))} are {':'.join(map(str, written))} {where}",
             f"a share is off by up to {float(off) * 100:.1f} %",
         )
-    return shares
 
 
 def weighted_shares(plan: ExportPlan, findings: Findings, target: str) -> dict[int, int]:

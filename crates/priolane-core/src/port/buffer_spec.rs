@@ -190,11 +190,11 @@ pub struct Ecn {
     /// `at` are marked.
     #[key(default = ByRate::default(), skip_default, source = "DCQCN (SIGCOMM 2015) §3.1; docs/assumptions.md#red")]
     pub full: ByRate,
-    /// Probability of a mark at the backlog of `full` (Pmax).
+    /// Probability of a mark at the backlog of `full` (Pmax), rounded to millionths.
     #[key(default = 1_000_000, skip_default, form = Millionths, range = "(0, 1]", source = "DCQCN (SIGCOMM 2015) §3.1")]
     pub p_max: u32,
     /// Weight of an arriving packet in an exponentially weighted average of the backlog (w_q), by which packets are then
-    /// marked. Without it, they are marked by the backlog itself.
+    /// marked, rounded to millionths. Without it, they are marked by the backlog itself.
     #[key(
         optional,
         form = Millionths,

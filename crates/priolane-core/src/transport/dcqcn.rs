@@ -71,7 +71,7 @@ pub struct Config {
     /// N, the least time between two CNPs of a flow.
     #[key(default = Self::of(preset).cnp_interval, shown = "depends on preset", range = "(0, )", source = "DCQCN (SIGCOMM 2015) §3.1")]
     pub cnp_interval: Span,
-    /// Class of CNPs as packets of their own, at most one per `cnp_interval` and flow. Without it, marked ACKs are CNPs.
+    /// Class of CNPs as packets of their own, at most one per `cnp_interval` and connection. Without it, marked ACKs are CNPs.
     #[key(
         optional,
         range = "[0, 15]",

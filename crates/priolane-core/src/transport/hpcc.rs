@@ -72,8 +72,8 @@ pub struct Config {
         source = "HPCC (SIGCOMM 2019) §3.3, §5.1"
     )]
     pub step: Size,
-    /// T: a time, "auto" for the longest RTT of the empty paths of the network, or "path" for the RTT of the flow's own
-    /// empty path. Hosts that do not know the network take their own path.
+    /// T: a time, "auto" or "0ps" for the longest RTT of the empty paths of the network, or "path" for the RTT of the
+    /// flow's own empty path. Hosts that do not know the network take their own path.
     #[key(
         default = CommonRtt::Longest,
         shown = "auto",

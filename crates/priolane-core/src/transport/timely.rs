@@ -55,8 +55,8 @@ pub struct Config {
     /// Additive increase step.
     #[key(default = Rate::from_bps(10_000_000).expect("above zero"), source = "TIMELY (SIGCOMM 2015) §4.3")]
     pub delta: Rate,
-    /// The minimum RTT that gradients are normalized by; without it the round-trip time of the flow's empty
-    /// path.
+    /// The minimum RTT that gradients are normalized by; without it, or with "0ps", the round-trip time of the flow's
+    /// empty path.
     #[key(auto = "0ps", source = "TIMELY (SIGCOMM 2015) §4.3")]
     pub min_rtt: Option<Span>,
     /// Floor of the rate.

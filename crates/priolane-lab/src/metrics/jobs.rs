@@ -93,6 +93,11 @@ pub(super) const METRICS: &[Metric] = &[
     },
 ];
 
+/// Whether a metric is one of jobs.
+pub(crate) fn is_of_jobs(metric: &Metric) -> bool {
+    METRICS.iter().any(|own| own.name == metric.name)
+}
+
 /// Ratios of two runs.
 const BESIDE_ALONE: Metric = Metric { needs: &[Need::Alone], ..OF_JOBS };
 

@@ -81,7 +81,7 @@ pub(super) fn asked<'e>(experiment: &'e Experiment, point: &[(String, Json)]) ->
 }
 
 /// Whether all keys of `at` have these values at `point`. Numbers are compared as numbers.
-fn is_at(point: &[(String, Json)], at: &Map<String, Json>) -> bool {
+pub(super) fn is_at(point: &[(String, Json)], at: &Map<String, Json>) -> bool {
     let is_same = |own: &Json, wanted: &Json| match (own.as_f64(), wanted.as_f64()) {
         (Some(own), Some(wanted)) => own == wanted,
         _ => own == wanted,

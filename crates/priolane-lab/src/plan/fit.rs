@@ -173,7 +173,7 @@ fn not_swept(key: &str, swept: &[String]) -> (String, String) {
 }
 
 /// Returns the origin of the `field` of the `index`-th item in the `list` of tables.
-fn item_field(root: &Table, list: &str, index: usize, field: &str) -> Origin {
+pub(super) fn item_field(root: &Table, list: &str, index: usize, field: &str) -> Origin {
     let item = match root.get(list).map(|node| &node.value) {
         Some(Value::List(items)) => items.get(index),
         _ => None,

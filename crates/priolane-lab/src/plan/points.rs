@@ -13,7 +13,7 @@ use super::options::Options;
 use super::overrides::{self, Sweep, axis_json, only, shown};
 use super::run::Run;
 use super::steady::SteadyNeeds;
-use super::{check, fit, identity};
+use super::{check, fit, identity, jobs};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Reading};
 use crate::interrupt::Interrupt;
@@ -109,11 +109,13 @@ pub(super) fn of_tree(
         if experiment.is_none() {
             fit::figures(&checked.experiment, &swept, &at_point)?;
         }
+        let values: Vec<(String, Json)> =
+            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
+        jobs::check(&checked.experiment, &values, &at_point)?;
         experiment.get_or_insert_with(|| Experiment {
             sweep: axes.iter().map(axis_json).collect(),
             ..checked.experiment.clone()
         });
-        let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
         let CheckedPoint { experiment, findings, flows, steady, offers, .. } = checked;
         let (experiment, offers) = (Arc::new(experiment), offers.into());
         points.push(Point { values, experiment, findings, flows, steady, offers });

@@ -169,6 +169,32 @@ pub(super) fn whole(
     group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until, initial: InitialState::Empty })
 }
 
+/// Whether a group is a job in the runs of some seed.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn is_job(
+    experiment: &Experiment,
+    topology: &Topology,
+    group: &Group,
+) -> Result<bool, InputError> {
+    let app = group.app.part();
+    if !app.is_replay() {
+        return Ok(app.is_job(hosts(experiment, topology, group)?.len()));
+    }
+    let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
+    for seed in seeds {
+        let draw = Draw { seed, group: 0, until: until(&experiment.time), initial: InitialState::Empty };
+        let Traffic { waits, steps, .. } = group_flows(experiment, topology, group, draw)?;
+        let is_bounded = waits.iter().any(|wait| wait.until.is_some());
+        let waits_for_some = !waits.is_empty() || !steps.is_empty();
+        if waits_for_some && !is_bounded {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether each seed has a flow list of its own.
 fn lists_differ(group: &Group) -> bool {
     matches!(group.app.part().listed(), Some(Listing { lists: Lists::BySeed, .. }))
@@ -177,13 +203,19 @@ fn lists_differ(group: &Group) -> bool {
 /// Checks that flows can be counted by start time, which is unknown for dependent flows.
 fn countable(experiment: &Experiment, group: &Group, traffic: &Traffic) -> Result<(), InputError> {
     let Timing::Count { flows: count, .. } = experiment.time else { return Ok(()) };
-    let whole = group.app.part().is_replay() && experiment.groups.len() == 1;
-    if traffic.waits.is_empty() || (whole && count >= traffic.flows.len() as u64) {
+    let app = group.app.part();
+    let whole = app.is_replay() && experiment.groups.len() == 1;
+    let depends = app.is_closed_loop() || !traffic.waits.is_empty() || !traffic.steps.is_empty();
+    if !depends || (whole && count >= traffic.flows.len() as u64) {
         return Ok(());
     }
     let what = "a number of flows counts them by their starts, but flows of this group depend on others";
     let key = format!("group.{}.app", group.name);
-    let fix = "time = { warmup = ..., measure = ... }, or the number of flows of the list";
+    let window = "time = { warmup = ..., measure = ... }";
+    let fix = match app.is_replay() {
+        true => format!("{window}, or the number of flows of the list"),
+        false => window.to_owned(),
+    };
     Err(InputError::new(experiment.sources.experiment(), None, key, what, fix))
 }
 

@@ -4,6 +4,7 @@ mod pay;
 mod pfc;
 mod reordering;
 mod tokens;
+mod trims;
 
 use priolane_core::admit::Interval;
 use priolane_core::assign::Assign;
@@ -23,6 +24,7 @@ use super::fabric::{Coverage, Fabric, Fault, Routing};
 /// Checks `scheme` on `fabric`; returns warnings if it can run, else the fault.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     rows(scheme)?;
+    trims::check(scheme)?;
     own_order(scheme, fabric)?;
     pay::check(scheme, fabric)?;
     room(scheme, fabric)?;

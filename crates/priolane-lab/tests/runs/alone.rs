@@ -160,11 +160,12 @@ fn thresholds_of_the_run_alone_are_those_of_all_groups() {
         let load = "load = { of = \"host\", counts = \"payload\", value = 0.2 }\n";
         format!("[[group]]\nname = \"{name}\"\nhosts = \"*\"\napp = \"poisson\"\nsizes = \"{sizes}\"\n{load}")
     };
-    let groups = reads("short", "facebook_hadoop") + &reads("long", "data_mining");
+    let job = "[[group]]\nname = \"job\"\nhosts = \"*\"\napp = \"flows\"\nlist = \"a.csv\"\n";
+    let groups = reads("short", "facebook_hadoop") + &reads("long", "data_mining") + job;
     let plain = "plain = { base = \"newreno\", transport = { handshake = \"none\" } }";
     let solved = "assign = { thresholds = { solver = \"equal_split\", from = \"global\" } }";
     let head = head.replace(plain, &format!("pias = {{ base = \"pias\", {solved} }}"));
-    let classes = "metrics.classes = { short = { group = \"short\" } }\n";
+    let classes = "metrics.classes = { short = { group = [\"short\", \"job\"] } }\n";
     let claims = claim("job_over_alone.short").replace(".plain", ".pias");
     let text = format!("{head}{classes}{groups}{claims}");
     let plan = planned(folder.path(), &text).unwrap();
@@ -194,4 +195,37 @@ fn what_cannot_run_alone_is_one_message() {
     assert!(
         planned(folder.path(), &format!("{HEAD}{TWO}{control}{}", claim("job_over_alone.first"))).is_ok()
     );
+}
+
+/// One round of messages at once, of which nothing waits for another, is no job.
+#[test]
+fn a_metric_of_jobs_needs_a_class_with_a_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |app: &str| {
+        format!(
+            "metrics.classes = {{ job = {{ group = \"job\" }}, small = {{ to = \"1kB\" }} }}\n[[group]]\nname = \"job\"\nhosts = \"*\"\n{app}"
+        )
+    };
+    let plan = |app: &str, more: &str| planned(folder.path(), &format!("{HEAD}{}{more}", job(app)));
+    let at_once = "app = \"collective\"\noperation = \"all_to_all\"\nsize = \"1MB\"\n";
+    let list = "app = \"flows\"\nlist = [{ src = 0, dst = 1, size = \"1kB\", start = \"0ns\" }]\n";
+    let burst = "app = \"incast\"\nfan_in = 3\nsize = \"2kB\"\nperiod = \"100us\"\n";
+    let ring = "app = \"ring\"\nreduced = \"1MB\"\ncompute = \"1ms\"\n";
+    let panel = "[[panel]]\ntitle = \"x\"\nkind = \"bar\"\nmetrics = [\"job_slowdown.job\"]\n".to_owned();
+    for more in [claim("job_time.job"), claim("job_over_alone.job"), claim("bus_bandwidth.all"), panel] {
+        for app in [at_once, list, burst, ring] {
+            let found = plan(app, &more).unwrap_err().to_string();
+            assert!(found.contains("has no job, a group whose flows wait for others"), "{found}");
+            assert!(found.contains("x.toml:") && found.contains("several `iterations`"), "{found}");
+        }
+        for made in ["compute = \"1us\"\n", "iterations = 2\n"] {
+            plan(&format!("{at_once}{made}"), &more).unwrap();
+        }
+        plan(&at_once.replace("all_to_all", "all_gather"), &more).unwrap();
+        plan("app = \"flows\"\nlist = \"a.csv\"\n", &more).unwrap();
+    }
+    plan(at_once, &claim("fct.job")).unwrap();
+    let found =
+        plan(&format!("{at_once}compute = \"1us\"\n"), &claim("job_time.small")).unwrap_err().to_string();
+    assert!(found.contains("job_time needs a class of groups, and \"small\" states none"), "{found}");
 }

@@ -600,6 +600,30 @@ fn a_query_that_cannot_be_is_refused_at_its_key() {
     assert!(expect(&counted, 14, "group.all.app").what.contains("depend on others"));
 }
 
+/// The flows of the first iteration of some jobs depend on nothing, and those of the next ones are never counted.
+#[test]
+fn a_job_is_not_cut_at_a_number_of_flows() {
+    let head = GOOD.split_once("app = ").unwrap().0;
+    let counted = head.replace("{ warmup = \"1ms\", measure = \"2ms\" }", "{ flows = 168 }");
+    let collective = "app = \"collective\"\nsize = \"1MB\"\noperation = ";
+    let two = counted.replace("hosts = \"*\"", "hosts = \"0-1\"");
+    for (head, app) in [
+        (&counted, format!("{collective}\"all_to_all\"\niterations = 3\n")),
+        (&counted, format!("{collective}\"all_to_all\"\ncompute = \"10us\"\n")),
+        (&counted, format!("{collective}\"all_reduce\"\n")),
+        (&two, format!("{collective}\"reduce_scatter\"\niterations = 3\n")),
+        (
+            &counted,
+            "app = \"pipeline\"\nmicro_batches = 1\nactivations = \"1MB\"\nforward = \"1ms\"\n".to_owned(),
+        ),
+        (&counted, "app = \"ring\"\nreduced = \"1MB\"\ncompute = \"1ms\"\niterations = 3\n".to_owned()),
+    ] {
+        let error = expect(&format!("{head}{app}"), 14, "group.all.app");
+        assert!(error.what.contains("depend on others"), "{error}");
+        assert_eq!(error.fix, "time = { warmup = ..., measure = ... }");
+    }
+}
+
 /// `GOOD` with eight classes of PrioPlus and `change` in its transport.
 fn virtual_priorities(change: &str) -> String {
     let own = format!("schemes = [\"prioplus_swift\"]\n[scheme.prioplus_swift]\n{change}\n");

@@ -430,13 +430,38 @@ fn nscc_is_warned_of_windows_and_targets_without_use_and_refuses_other_ways_of_r
         let found = with(key).unwrap().warnings;
         found.iter().any(|warning| warning.contains(words))
     };
-    for (key, words) in
-        [("rtt = \"100ns\"", "windows end at 1.5 T"), ("target = \"1ms\"", "only trimmed packets")]
-    {
+    for (key, words) in [
+        ("rtt = \"100ns\"", "windows end at 1.5 times what arrives in 100ns"),
+        ("rtt = \"100ns\"", "rtt = \"auto\""),
+        ("max_bdp = 0.5", "a flow alone uses 50 % of the rate"),
+        ("max_bdp = 0.5", "max_bdp = 1.5"),
+        ("target = \"1ms\"", "only trimmed packets"),
+    ] {
         assert!(warned(key, words) && !warned("eta = 0.15", words), "{key}");
     }
+    // A segment of 1460 B is the least window, whatever part of a round trip is stated.
+    assert!(!warned("max_bdp = 0.001", "uses 0 %"));
     let error = with("recovery = \"sack\"").unwrap_err().to_string();
     assert!(error.contains("recovery = \"trims\""), "{error}");
+}
+
+/// At ports that drop, no header says what is lost.
+#[test]
+fn losses_by_trimmed_headers_need_ports_that_trim() {
+    let with = |keys: &str| {
+        planned(&GOOD.replace(
+            "[[group]]",
+            &format!("[scheme.dctcp]\ntransport = {{ recovery = \"trims\" }}\n{keys}[[group]]"),
+        ))
+    };
+    for port in ["", "port.kind = \"strict\"\nport.queues = 2\n"] {
+        let error = with(port).unwrap_err().to_string();
+        assert!(error.contains("recovery = \"trims\" requires switch ports that trim packets"), "{error}");
+        assert!(error.contains("transport.recovery") && error.contains("kind = \"trimming\""), "{error}");
+    }
+    let trimming = GOOD.replace("[\"dctcp\"]", "[\"nscc\"]");
+    let own = "[scheme.nscc]\ntransport = { kind = \"dctcp\", recovery = \"trims\" }\n[[group]]";
+    planned(&trimming.replace("[[group]]", own)).unwrap();
 }
 
 #[test]

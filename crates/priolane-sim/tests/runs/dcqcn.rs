@@ -1,9 +1,12 @@
 //! DCQCN through one switch: the fixed point of its fluid model, fair shares, and what becomes of an incast with and without
 //! lossless classes.
 
+use std::collections::BTreeSet;
+
 use crate::support::line::LineUse;
 use crate::support::{agreed, fifo, flow, link, run_following, scenario, strict, window as on_window};
-use priolane_core::ids::{ClassSet, FlowId};
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{ClassSet, ConnectionId, FlowId};
 use priolane_core::keys::with_defaults;
 use priolane_core::packet::{Frame, Header, Kind, Marks};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
@@ -230,6 +233,30 @@ fn the_rate_is_cut_one_path_delay_after_a_marked_packet_came() {
     }
     // Each CNP cuts the rate, since none comes at the floor.
     assert!(cuts as usize + 2 >= cnps.len(), "{cuts} of {}", cnps.len());
+}
+
+/// The interval is that of a connection, as of one flow with all its bytes: messages of 4 packets do not begin another.
+#[test]
+fn a_connection_has_one_cnp_per_interval_whatever_the_number_of_its_flows() {
+    let messages = 5_000;
+    let mut scenario = to_one(2, ENDLESS, often_notifying(0), PAPER.buffer(Limit::Bytes(20_000_000)));
+    let flows = (0..messages)
+        .map(|id| FlowSpec { connection: ConnectionId::new(0), ..flow(id, (0, 2), 4_000, Time::ZERO) });
+    scenario.flows = flows.chain([flow(messages, (1, 2), ENDLESS, Time::ZERO)]).collect();
+    let trace = traced(&mut scenario, Time(3_000_000_000));
+    let of_connection = trace.packets.iter().filter(|p| is_cnp(&p.header) && p.header.flow.0 < messages);
+    let cnps: Vec<_> = of_connection.collect();
+    let flows: BTreeSet<u32> = cnps.iter().map(|cnp| cnp.header.flow.0).collect();
+    assert!(flows.len() > 10, "{flows:?}");
+    for pair in cnps.windows(2) {
+        let apart = pair[1].made.since(pair[0].made);
+        assert!(
+            apart >= Span::from_us(50),
+            "{apart:?} between {:?} and {:?}",
+            pair[0].header,
+            pair[1].header
+        );
+    }
 }
 
 /// Where nothing else is on the way back, CNPs take as long as marked ACKs. Stated before the run: the first cut at the same

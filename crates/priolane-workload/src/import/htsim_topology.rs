@@ -38,7 +38,7 @@ mod switches;
 
 use std::fmt::Write as _;
 
-use priolane_sim::topology::file;
+use priolane_sim::topology::{TopologyError, file};
 use priolane_source::InputError;
 
 use super::network::Network;
@@ -71,8 +71,36 @@ pub(super) fn read(lines: &mut Text<'_>) -> Result<Network, InputError> {
     let plan = parsed(lines)?;
     complete(lines, &plan)?;
     let switches = Switches::of(lines, &plan)?;
+    (0..plan.count).try_for_each(|tier| links_of(lines, &plan, tier))?;
     let text = written(lines, &plan, switches)?;
     Ok(Network { hosts: (0..plan.nodes as u32).collect(), text, notes: notes(&plan) })
+}
+
+/// Checks that links can have the speed and the latency of a tier.
+fn links_of(lines: &Text<'_>, plan: &Plan, tier: usize) -> Result<(), InputError> {
+    let wrong = |rate: u64, delay: u64| {
+        let nodes = "node,a,host\nnode,b,host\nnode,s,switch\nlink,a,s,1Gbps,1us\n";
+        match file::parse(&format!("{nodes}link,b,s,{rate}Gbps,{delay}ps\n")).err()? {
+            TopologyError::Line { problem, .. } | TopologyError::Network(problem) => Some(problem),
+        }
+    };
+    let own = &plan.tiers[tier];
+    let below = tier.saturating_sub(1);
+    let latencies = [
+        (2 * own.or(LATENCY, 0), LATENCY, tier),
+        (own.or(SWITCH, 0), SWITCH, tier),
+        (plan.tiers[below].or(SWITCH, 0), SWITCH, below),
+    ];
+    let (_, key, of) = latencies.into_iter().max_by_key(|&(twice, ..)| twice).unwrap_or((0, LATENCY, tier));
+    let speed = wrong(own.or(SPEED, 1), 1).map(|problem| (SPEED, tier, problem));
+    let Some((key, tier, problem)) =
+        speed.or_else(|| wrong(1, delay_ps(plan, tier)).map(|problem| (key, of, problem)))
+    else {
+        return Ok(());
+    };
+    let line = plan.tiers[tier].line_of(key);
+    let what = format!("{} of tier {tier}: {problem}", KEYS[key].0);
+    Err(InputError::new(lines.file(), Some(line), "", what, "a smaller number"))
 }
 
 /// Returns the topology file.

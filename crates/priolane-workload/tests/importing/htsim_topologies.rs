@@ -169,10 +169,27 @@ fn mistakes_are_told_at_their_lines() {
         ("Radix_Down 2\n", "Radix_Down two\n", "t.topo:8: "),
         ("Radix_Down 2\n", "Radix_Down\n", "t.topo:8: Radix_Down has no number"),
         ("Radix_Down 2\n", "Radix_Down 99999999999999\n", "t.topo:8: 99999999999999 is too large"),
+        (
+            "Latency_ns 1000",
+            "Latency_ns 250000001",
+            "t.topo:10: downlink_latency_ns of tier 0: the delay is 250000001000 ps: use at most 250 ms",
+        ),
+        (
+            "Bundle 1",
+            "Bundle 1\nSwitch_Latency_ns 600000000",
+            "t.topo:19: switch_latency_ns of tier 1: the delay is 300001000000 ps: use at most 250 ms",
+        ),
     ] {
         let error = of(&MIXED, from, to);
         assert!(error.starts_with(says), "{from} {to}: {error}");
     }
+    let fast = refused(
+        &MIXED.text().replace("Gbps 200", "Gbps 20000000000").replace("Gbps 100", "Gbps 10000000000"),
+    );
+    assert!(
+        fast.starts_with("t.topo:7: downlink_speed_gbps of tier 0: the rate '20000000000Gbps'"),
+        "{fast}"
+    );
     let error = of(&LEAF_SPINE, "Oversubscribed 4", "Oversubscribed 4\nBundle 2");
     assert!(error.starts_with("t.topo:13: hosts have 2 links to their switch"), "{error}");
     // The first tier alone, as of a file that was cut off.

@@ -29,11 +29,11 @@ const TARGET: f64 = 0.75;
     beside = r#"port = "trimming""#
 )]
 pub struct Config {
-    /// T, with which all flows compute windows: a time, "auto" for the longest round trip of the empty paths of the network,
-    /// or "path" for that of the flow's own empty path. Hosts that do not know the network take their own path.
+    /// T, with which all flows compute windows: a time, "auto" or "0ps" for the longest round trip of the empty paths of the
+    /// network, or "path" for that of the flow's own empty path. Hosts that do not know the network take their own path.
     #[key(default = CommonRtt::Longest, shown = "auto", unit = "time", source = "uet-htsim main_uec.cpp calculate_rtt")]
     pub rtt: CommonRtt,
-    /// Q, the target of the queueing delay; without it 0.75 T.
+    /// Q, the target of the queueing delay; without it, or with "0ps", 0.75 T.
     #[key(auto = "0ps", source = "uet-htsim initNsccParams")]
     pub target: Option<Span>,
     /// Segments that a round trip without queues adds to the window in the reference network, if Q is 12 us.
@@ -84,22 +84,28 @@ impl Config {
         [self.below_a_round_trip(network), self.trimmed_before(network)].into_iter().flatten().collect()
     }
 
-    /// A T below the round trip of the empty path makes windows that cannot fill it.
+    /// Windows that end below the bandwidth-delay product of the empty path cannot fill it. Samples lower a T above the
+    /// round trip of that path.
     fn below_a_round_trip(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
-        let CommonRtt::Fixed(rtt) = self.rtt else { return None };
-        let least = |path: Span| path.0 as f64 > self.max_bdp * rtt.0 as f64;
-        let (path, _) = network.worst(|path| least(path.path.data.round_trip))?;
-        let round_trip = path.path.data.round_trip;
+        let base = |path: &Path| self.rtt.of(path).min(path.data.round_trip);
+        let ends_at = |path: &Path| {
+            let stated = self.max_bdp * path.rate.bytes_in(base(path)) as f64;
+            stated.max(f64::from(network.frame.mss()))
+        };
+        let fills = |path: &Path| path.rate.bytes_in(path.data.round_trip) as f64;
+        let (path, _) = network.worst(|path| fills(&path.path) > ends_at(&path.path))?;
         let what = format!(
-            "windows end at {} T, and T is {}, but on {} a round trip takes {} when nothing waits: a flow alone uses {:.0} % \
-             of the rate",
+            "windows end at {} times what arrives in {}, or at a segment, but on {} a round trip takes {} when nothing \
+             waits: a flow alone uses {:.0} % of the rate",
             self.max_bdp,
-            about_span(rtt),
+            about_span(base(&path.path)),
             path.name(),
-            about_span(round_trip),
-            100.0 * self.max_bdp * rtt.0 as f64 / round_trip.0 as f64
+            about_span(path.path.data.round_trip),
+            100.0 * ends_at(&path.path) / fills(&path.path)
         );
-        Some(Finding::warning("rtt", what, "rtt = \"auto\""))
+        let (key, fix) =
+            if self.max_bdp < 1.0 { ("max_bdp", "max_bdp = 1.5") } else { ("rtt", "rtt = \"auto\"") };
+        Some(Finding::warning(key, what, fix))
     }
 
     /// A target above the wait in a full queue: no packet that waits as long arrives.

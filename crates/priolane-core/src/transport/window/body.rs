@@ -11,7 +11,8 @@ pub struct Segment<T = ()> {
     /// that it answers (RFC 7323 §3).
     pub stamp: Stamp,
     /// In an ACK: ticks of 1024 ps from that packet's stamp to its arrival by the receiver's clock. It includes the
-    /// difference of the two clocks; unless the clocks are synchronized, only its changes are meaningful.
+    /// difference of the two clocks; unless the clocks are synchronized, only its changes are meaningful. In data of a
+    /// connection with CNPs: the flow's number above that of the first flow; real hosts, without connections, send none.
     pub one_way: u32,
     /// In an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent first
     /// (RFC 2018 §4); (0, 0) is none. In a signal: the bytes that will not be sent, as offsets from the header's. A signal

@@ -1,7 +1,8 @@
-//! Congestion notification packets (CNPs) of a receiver: at most one per interval and flow (DCQCN, SIGCOMM 2015 §3.1).
+//! Congestion notification packets (CNPs) of a receiver: at most one per interval and connection (DCQCN, SIGCOMM 2015
+//! §3.1).
 //!
 //! ```text
-//! marked data, none sent for its flow within N ....... CNP now; N begins
+//! marked data, none sent for its connection within N . CNP now; N begins
 //! marked data, sooner ................................ nothing
 //! ```
 
@@ -16,14 +17,14 @@ use crate::units::{Span, Time};
 pub struct Notification {
     /// The class of the packets.
     pub class: Class,
-    /// N, the least time between two of a flow.
+    /// N, the least time between two of a connection, or of a flow by itself.
     pub interval: Span,
 }
 
 /// The number of flows from which on those with an old CNP are forgotten.
 const LEAST: usize = 64;
 
-/// The last CNP of each flow that a host receives.
+/// The last CNP of each connection that a host receives, by its first flow.
 #[derive(Debug, Default)]
 pub(super) struct Notified {
     last: FxHashMap<FlowKey, Time>,
@@ -32,7 +33,8 @@ pub(super) struct Notified {
 }
 
 impl Notified {
-    /// Returns whether a CNP is due for a flow of which a marked packet arrived at `now`, and counts it as sent.
+    /// Returns whether a CNP is due for the connection that begins with `flow`, of which a marked packet arrived at `now`,
+    /// and counts it as sent.
     pub(super) fn is_due(&mut self, flow: FlowKey, now: Time, interval: Span) -> bool {
         if self.last.get(&flow).is_some_and(|&last| now.since(last) < interval) {
             return false;

@@ -487,6 +487,11 @@ impl<C: CongestionControl> Sender<C> {
         };
         let mut packet =
             Packet { header, body: Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() } };
+        if C::NOTIFIED
+            && let Some(stream) = &self.stream
+        {
+            packet.body.one_way = stream.above_first(flow);
+        }
         if skips {
             packet.header.kind = Kind::Signal;
             packet.header.payload = 0;

@@ -65,6 +65,8 @@ pub(super) struct Counted {
 /// The flows of a connection at its sender.
 #[derive(Debug)]
 pub(super) struct Stream {
+    /// The first flow, which names the connection.
+    first: FlowId,
     /// Flows that have not begun, in the order in which they were opened.
     pub(super) waiting: VecDeque<FlowRequest>,
     /// Flows that have begun and are not completed, in the order of their bytes.
@@ -79,6 +81,7 @@ impl Stream {
     /// Creates a connection that begins with `flow` at `now`.
     pub(super) fn of(flow: &FlowRequest, now: Time) -> Self {
         let mut stream = Self {
+            first: flow.id,
             waiting: VecDeque::new(),
             under_way: VecDeque::new(),
             reported: Counted::default(),
@@ -86,6 +89,12 @@ impl Stream {
         };
         stream.begin(flow, 0);
         stream
+    }
+
+    /// Returns the number of `flow` above that of the first one, as data carries it.
+    #[inline]
+    pub(super) fn above_first(&self, flow: FlowId) -> u32 {
+        flow.0.wrapping_sub(self.first.0)
     }
 
     pub(super) fn begin(&mut self, flow: &FlowRequest, at: u64) {

@@ -3,6 +3,7 @@
 use super::{NOT_RECEIVED, Window};
 use crate::endpoint::{Cx, Event, Rejection, RxMeta};
 use crate::host::HostScheduler;
+use crate::ids::FlowId;
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{FlowKey, Incoming, Interval, Stamp};
 use crate::transport::window::body::Segment;
@@ -50,11 +51,13 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// Sends a CNP, ahead of the ACK, if the packet is marked and one is due.
+    /// Sends a CNP, ahead of the ACK, if the packet is marked and one is due for its connection, which the first flow
+    /// names.
     fn notify(&mut self, packet: &Packet<Segment<C::Telemetry>>, now: Time) {
         let Some(Notification { class, interval }) = C::notification(&self.controller) else { return };
         let Header { flow, src, entropy, marks, .. } = packet.header;
-        if !marks.has(Marks::CONGESTED) || !self.notified.is_due(FlowKey::of(&packet.header), now, interval) {
+        let connection = FlowKey::new(src, FlowId(flow.0.wrapping_sub(packet.body.one_way)));
+        if !marks.has(Marks::CONGESTED) || !self.notified.is_due(connection, now, interval) {
             return;
         }
         let header =
