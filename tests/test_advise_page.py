@@ -13,10 +13,10 @@ from priolane.advice.doubts import of_runs
 from priolane.advice.feasible import Feasibility
 from priolane.advice.frontier import directions
 from priolane.advice.goals import read_goals
-from priolane.advice.outcomes import outcomes
+from priolane.advice.outcomes import Verdict, outcomes
 from priolane.advice.page import _prose
 from priolane.advice.racing import CandidateEnd, Why
-from priolane.advice.terminal import expected, explanation, holds, ranking_rows, summary
+from priolane.advice.terminal import expected, explanation, holds, judged_by_ratio, ranking_rows, summary
 from priolane.advice.words import configuration
 
 
@@ -112,8 +112,46 @@ def test_disturbances_on_a_beginning_say_that_their_intervals_are_wider(part: fl
         chosen=SimpleNamespace(candidate=SimpleNamespace(name="a")), sensitivity=(finding,), disturbed=part
     )
     result = holds(cast(Any, judging))
-    assert result.startswith("goals are not shown to be met with bursts")
-    assert ("ran on the first 32 % of the list, so that intervals are wider" in result) is says
+    assert result.startswith("goals are not shown to hold with bursts")
+    assert result.endswith(": the disturbed runs read fewer windows, the first 32 % of the list") is says
+
+
+def test_under_which_disturbances_goals_hold_is_the_second_line() -> None:
+    outcomes = {"met": "load", "missed": "failures", "met, not surely": "bursts"}
+    findings = tuple(
+        SimpleNamespace(
+            refused=None,
+            disturbance=SimpleNamespace(short=short),
+            outcomes={"a": (SimpleNamespace(verdict=Verdict(verdict)),)},
+        )
+        for verdict, short in outcomes.items()
+    )
+    chosen = SimpleNamespace(candidate=SimpleNamespace(name="a"))
+    judging = SimpleNamespace(
+        chosen=chosen, sensitivity=findings, disturbed=0.4, agreeing=1, seeds=1, load=0.3, windows=8, listed="8 flows"
+    )
+    advice = SimpleNamespace(headline="Change nothing", doubts=("few flows",), judging=judging, kind=Kind.UNKNOWN)
+    lines = [*summary(cast(Any, advice))]
+    assert lines[1] == (
+        "  goals are surely met with load; missed with failures; not shown to hold with bursts: the disturbed runs "
+        "read fewer windows, the first 40 % of the list"
+    )
+    assert [line.split()[0] for line in lines[2:]] == ["uncertain:", "load"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "of"),
+    [
+        (("goodput.bulk > 90%", "p99.small < 1s"), "the best"),
+        (("goodput.bulk > 90% of today",), "today"),
+        (("goodput.bulk > 90% of today", "mean.all < 120%"), "the best or today"),
+        (("p99.small < 1s",), None),
+    ],
+)
+def test_a_relative_goal_says_that_its_interval_may_cross_the_bound(bounds: tuple[str, ...], of: str | None) -> None:
+    goals, _ = read_goals([*bounds])
+    says = judged_by_ratio(cast(Any, SimpleNamespace(goals=goals)))
+    assert says == (f"a goal relative to {of} is judged by its ratio, so an interval may cross the bound" if of else "")
 
 
 def test_a_value_that_is_the_timeout_says_so_beside_it() -> None:

@@ -118,6 +118,11 @@ def test_the_same_command_runs_nothing_again_and_answers_the_same(
 
 def test_the_page_compares_with_today_before_it_configures_and_folds_the_rest(answered: Path) -> None:
     page = (answered / "out" / "advice.html").read_text(encoding="utf-8")
+    # Under which disturbances goals hold follows the answer, before how it was found.
+    disturbed = re.search(r"</blockquote>\s*<p class=\"lead\">Goals are [^<]+ with [^<]*20 % more load", page)
+    assert disturbed is not None
+    assert disturbed.end() < page.index(" windows of the whole list")
+    assert "A goal relative to the best is judged by its ratio, so an interval may cross the bound." in page
     places = [
         page.index(f"{before}{heading}")
         for before, heading in [

@@ -80,6 +80,30 @@ def test_the_title_has_the_verdict_in_front_and_the_numbers_below(results: Resul
     assert "[" in numbers_text(claims[0])
 
 
+def test_the_numbers_below_the_title_say_their_quantity(results: Results) -> None:
+    def lead(report: dict[str, Any], says: str, quantity: str) -> dict[str, Any]:
+        claim = next(claim for claim in report["claims"] if claim["verdict"] == "reproduced")
+        sides = [side for point in claim["points"] for item in point["contrasts"] for side in item["sides"]]
+        for side in sides:
+            side["quantity"] = quantity
+        return report | {"claims": [claim | {"lead": True, "says": says}]}
+
+    texts = {}
+    for quantity, says in (
+        ("fct_p99", "One is best"),
+        ("gain", "One is best"),
+        ("fct_p99", "One has the best p99 FCT"),
+    ):
+        factories.edit(results.directory / "report.json", lambda of: lead(of, says, quantity))  # noqa: B023 - at once
+        read = load(results.directory)
+        texts[quantity, says] = answer(read, overview(read), Recorded()).numbers
+    without = [texts[key] for key in texts if "p99" in key[1]]
+    assert "p99 FCT" not in without[0]
+    assert texts["fct_p99", "One is best"].startswith("p99 FCT: ")
+    assert texts["fct_p99", "One is best"].removeprefix("p99 FCT: ") == without[0]
+    assert texts["gain", "One is best"].startswith("gain in mean FCT: ")
+
+
 def test_the_console_and_the_page_tell_the_same_claims_and_warn_of_the_same(results: Results) -> None:
     report = results.report
     wide = Screen(100, is_utf8=True)

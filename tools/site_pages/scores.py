@@ -1,4 +1,4 @@
-"""The score of a figure, one line above its picture: counts of verdicts, seeds, and the version of results."""
+"""The score of a figure, a line above its picture: counts of verdicts, seeds, and the version of results."""
 
 import tomllib
 from collections.abc import Mapping
@@ -28,12 +28,10 @@ _STEADY_SINCE = 6
 def of_record(record: Record, up: str) -> str:
     """The score in Markdown. `up` leads from the page to docs/."""
     seeds = len(record.grids[0]["seeds"])
-    parts = [
-        f"Score: {_verdicts(record.standings())}",
-        f"{seeds} seed{'' if seeds == 1 else 's'}",
-        _version(record, up),
-    ]
-    return f"{'; '.join(parts)}."
+    score = f"Score: {_verdicts(record.standings())}; {seeds} seed{'' if seeds == 1 else 's'}"
+    if not record.is_older:
+        return f"{score}; results version {record.results}."
+    return f"{score}. {_older(record, up)}"
 
 
 def _verdicts(counts: Mapping[Source, Mapping[Standing, int]]) -> str:
@@ -50,20 +48,25 @@ def _count(source: Source, standing: Standing, count: int) -> str:
     return ledger_pages.pill(standing, f"{SIGNS[STYLES[standing]]} {count} {source.word(standing, count)}")
 
 
-def _version(record: Record, up: str) -> str:
-    """The version of results, and for an older one that the present one has other results."""
-    text = f"results version {record.results}"
-    if not record.is_older:
-        return text
-    change = f"[version {results_version()}]({up}{versions_of_findings.VERSIONS})"
-    if record.results < _STEADY_SINCE and _arrivals_continue(record.figure):
-        return f"{text} (in {change} arrivals continue, which changes results)"
-    return f"{text} ({change} changes results)"
+def _older(record: Record, up: str) -> str:
+    """The older version of results that a figure is recorded with, and what the present one changes, as sentences."""
+    (item,) = [item for item in catalogue.figures() if item.key == record.figure]
+    version = f"[results version {record.results}]({up}{versions_of_findings.VERSIONS})"
+    present = f"version {results_version()}"
+    if record.results < _STEADY_SINCE and _arrivals_continue(item):
+        stops = "traffic stops before the last flows end, so long flows finish in an empty network"
+        ending = f"{present[0].upper()}{present[1:]} keeps traffic on{_newer(item)}."
+        return f"Recorded with {version}: {stops}. {ending}"
+    return f"Recorded with {version}: {present} changes results{_newer(item)}."
 
 
-def _arrivals_continue(figure: str) -> bool:
+def _newer(item: catalogue.PaperFigure) -> str:
+    """The result of the figure with the present version, behind the words that say what that version changes."""
+    return f": {item.newer}" if item.newer else "; this figure has not been run again"
+
+
+def _arrivals_continue(item: catalogue.PaperFigure) -> bool:
     """Whether the experiment of a figure says today that arrivals continue after its measured window."""
-    (item,) = [item for item in catalogue.figures() if item.key == figure]
     if item.experiment is None:
         return False
     time: Any = tomllib.loads(item.experiment.read_text(encoding="utf-8")).get("time", {})

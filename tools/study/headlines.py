@@ -15,11 +15,13 @@ from priolane.report.sentences.quantities import quantity_words
 from priolane.results.estimate import Estimate
 from priolane.study import catalogue
 from priolane.study.outcomes import Outcome, outcome, why
-from priolane.study.record import Record, results_version
+from priolane.study.record import Record
 
 README = Path(__file__).parent.parent.parent / "study" / "README.md"
 BEGIN, END = "<!-- headlines: make ledger -->\n", "<!-- end of headlines -->\n"
 _VERSIONS = "../docs/results-versions.md"
+# The mark of a row that an older version of results recorded.
+_OLDER = " ¹"
 _COLUMNS = ("paper", "headline", "holds", "compared", "asks", "here", "why")
 _HOLDS = {
     Outcome.REPRODUCED: "yes",
@@ -39,11 +41,13 @@ _MOST_VALUES = 2
 
 def table(records: Sequence[Record]) -> str:
     """The table. Raises `SystemExit` for a headline whose claim is in no record."""
-    lines = ["| " + " | ".join(_COLUMNS) + " |", "|---" * len(_COLUMNS) + "|"]
+    lines: list[str] = []
+    marked = 0
     older = {record.figure for record in records if record.is_older}
     for paper in catalogue.papers():
         for headline, claim in of_paper(paper, records):
-            mark = " ¹" if f"{paper.id}/{headline['figure']}" in older else ""
+            is_older = f"{paper.id}/{headline['figure']}" in older
+            marked += is_older
             link = f"[{headline['says']}](papers/{paper.id}/{headline['figure']}/finding.md)"
             numbers = in_numbers(paper, headline, claim)
             cells = (
@@ -52,13 +56,15 @@ def table(records: Sequence[Record]) -> str:
                 holds(claim),
                 numbers.compared or "–",
                 numbers.asks,
-                numbers.here + mark,
+                numbers.here + (_OLDER if is_older else ""),
                 _why(claim) or "–",
             )
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    if older:
-        lines += ["", f"¹ Recorded before results version {results_version()}, which [changes results]({_VERSIONS})."]
-    return "\n".join(lines) + "\n"
+    head = ["| " + " | ".join(_COLUMNS) + " |", "|---" * len(_COLUMNS) + "|"]
+    if marked:
+        counted_rows = f"{marked} of {len(lines)}"
+        head = [f"Rows with{_OLDER} ({counted_rows}) belong to an [older version of results]({_VERSIONS}).", "", *head]
+    return "\n".join([*head, *lines]) + "\n"
 
 
 @dataclass(frozen=True)

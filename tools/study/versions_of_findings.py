@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from priolane.model import folders
+from priolane.study import catalogue
 from priolane.study.record import Record, results_version
 
 ROOT = Path(__file__).parent.parent.parent
@@ -27,7 +28,9 @@ def of_finding(text: str, record: Record) -> str:
     """The text of a finding with the version of its record, if that is an older one."""
     up = "../" * len(folders.folder(_STUDY, record.figure).relative_to(ROOT).parts)
     version = f"[results version {record.results}]({up}docs/{VERSIONS})"
-    return _with_line(text, f"*Recorded with {version}.*" if record.is_older else "")
+    (item,) = [item for item in catalogue.figures() if item.key == record.figure]
+    newer = f"; with version {results_version()}, {item.newer}" if item.newer else ""
+    return _with_line(text, f"*Recorded with {version}{newer}.*" if record.is_older else "")
 
 
 def of_ours(text: str, records: Sequence[Record]) -> str:

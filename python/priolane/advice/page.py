@@ -44,6 +44,7 @@ def page(advice: Advice) -> str:
         configuration=terminal.configuration(advice),
         how_sure=None if judging is None else terminal.how_sure(judging),
         holds=None if judging is None else terminal.holds(judging),
+        by_ratio=terminal.judged_by_ratio(advice),
         figure=figure,
         directions=directions(advice),
         columns=terminal.ranking_columns(advice),

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from priolane.advice.answer import Advice, JudgedCandidate, Judging, Kind, Remedy, ends_of
-from priolane.advice.candidate import Candidate
+from priolane.advice.candidate import TODAY, Candidate
 from priolane.advice.changes import merged, own_marking, own_parameters
 from priolane.advice.feasible import requires
 from priolane.advice.ladders import why_these
@@ -19,8 +19,10 @@ _SHOWN = 4
 
 
 def summary(advice: Advice) -> Iterator[str]:
-    """The advice, how sure it is, and the configuration."""
+    """The advice, under which disturbances it holds, how sure it is, and the configuration."""
     yield advice.headline
+    if advice.judging is not None:
+        yield f"  {holds(advice.judging)}"
     if advice.doubts:
         more = len(advice.doubts) - 1
         yield f"  uncertain: {advice.doubts[0]}{f' ({more} more: --explain)' if more else ''}"
@@ -150,23 +152,37 @@ def holds(judging: Judging) -> str:
     for short, held in worst.items():
         many = f"the worst of {len(held)} {short}" if len(held) > 1 else short
         sorts[max(held, key=list(_Held).index)].append(many)
-    clauses = [f"{held} with {', '.join(names)}" for held, names in sorts.items() if names]
+    # What explains the unsure ones stands behind them.
+    ordered = sorted(sorts, key=lambda held: held is _Held.UNSURE)
+    clauses = [f"{held} with {', '.join(sorts[held])}" for held in ordered if sorts[held]]
     if not clauses:
         return "no disturbance was looked at"
     says = f"goals are {'; '.join(clauses)}"
     if not sorts[_Held.UNSURE] or judging.disturbed >= 1:
         return says
-    return (
-        f"{says}. Each ran on the first {100 * judging.disturbed:.0f} % of the list, so that intervals are wider than "
-        "those above"
+    return f"{says}: the disturbed runs read fewer windows, the first {100 * judging.disturbed:.0f} % of the list"
+
+
+def judged_by_ratio(advice: Advice) -> str:
+    """The reason why an interval of the ranking may cross the bound of a relative goal; empty without such a goal."""
+    if all(goal.against is None for goal in advice.goals):
+        return ""
+    of = " or ".join(
+        words
+        for words, is_asked in (
+            ("the best", any(goal.against not in (None, TODAY) for goal in advice.goals)),
+            ("today", any(goal.against == TODAY for goal in advice.goals)),
+        )
+        if is_asked
     )
+    return f"a goal relative to {of} is judged by its ratio, so an interval may cross the bound"
 
 
 class _Held(StrEnum):
     """Whether all goals hold under a disturbance, the best first."""
 
     MET = "surely met"
-    UNSURE = "not shown to be met"
+    UNSURE = "not shown to hold"
     MISSED = "missed"
 
 

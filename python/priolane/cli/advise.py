@@ -177,7 +177,9 @@ def _print(advice: Advice, *, explain: bool) -> None:
         show.line("")
         rows = terminal.ranking_rows(advice, judging) if explain else terminal.ranking_head(advice, judging)
         show.table(terminal.ranking_columns(advice), rows)
-        show.line(terminal.holds(judging))
+        by_ratio = terminal.judged_by_ratio(advice)
+        if by_ratio:
+            show.line(by_ratio)
         if judging.no_rollout:
             show.line(f"no rollout: {judging.no_rollout}")
         if judging.rollout:

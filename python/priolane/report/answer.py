@@ -12,6 +12,7 @@ from priolane.report.leading import lead_class, worst_first
 from priolane.report.meanings import class_in_words
 from priolane.report.overview import Overview
 from priolane.report.sentences import finding, headline, is_measured, title_is_claim_alone, verdict_text
+from priolane.report.sentences.quantities import quantity_words
 from priolane.report.sentences.rows import furthest, judged
 from priolane.report.sentences.values import Detail, estimate_text, range_text
 from priolane.report.setting import setting_text
@@ -62,7 +63,7 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
         return Answer(*texts, None, "", "", difference_text.basis, warning, more, difference_text.of_class)
     title = kept.conclusion.rstrip(".") or headline(lead)
     of_class = lead_class(report)
-    parts = [_numbers(lead, title, kept), class_in_words(view, of_class)]
+    parts = [*_numbers(lead, title, kept), class_in_words(view, of_class)]
     return Answer(
         eyebrow=eyebrow,
         headline=title,
@@ -78,15 +79,30 @@ def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
     )
 
 
-def _numbers(lead: Claim, title: str, kept: Recorded) -> str:
-    """The numbers below the title: with their claim where the title is the conclusion of the figure, as a sentence
-    where the title is the claim alone, and none where the title has them."""
-    if kept.conclusion:
-        return f"Claim: {finding(lead, Detail.BRIEF)}"
-    if title_is_claim_alone(lead):
-        return finding(lead)
-    numbers = numbers_text(lead)
-    return "" if f"({numbers} here" in title else numbers
+def _numbers(lead: Claim, title: str, kept: Recorded) -> list[str]:
+    """The numbers below the title, and of which quantity they are where no words say that: with their claim where the
+    title is the conclusion of the figure, as a sentence where the title is the claim alone, and none where the title
+    has them."""
+    if kept.conclusion or title_is_claim_alone(lead):
+        says = f"Claim: {finding(lead, Detail.BRIEF)}" if kept.conclusion else finding(lead)
+        quantity = _unsaid_quantity(lead, f"{title} {says}")
+        return [says, f"quantity: {quantity}"] if quantity else [says]
+    quantity, numbers = _unsaid_quantity(lead, title), numbers_text(lead)
+    if not numbers or f"({numbers} here" in title:
+        return [f"quantity: {quantity}"] if quantity else []
+    return [f"{quantity}: {numbers}" if quantity else numbers]
+
+
+def _unsaid_quantity(claim: Claim, words: str) -> str:
+    """The quantity of all values of a claim, `gain in mean FCT`; empty where the words have it, and where values are of
+    several."""
+    quantities = {side.quantity for item in claim.contrasts for side in item.sides}
+    if len(quantities) != 1:
+        return ""
+    quantity = quantity_words(quantities.pop())
+    # Papers write average for mean, and the bare name for both.
+    spelled = words.casefold().replace("average", "mean")
+    return "" if quantity.removeprefix("gain in ").casefold() in spelled else quantity
 
 
 def numbers_text(claim: Claim) -> str:

@@ -7,7 +7,8 @@
     study/papers/PAPER/ID/           a figure: about.toml, figure.toml (the experiment), and what belongs to it
     study/ours/                      the same for figures of no paper
 
-about.toml has `name`, `about`, and for some `conclusion`: what the recorded verdicts come to, in a sentence. Figures
+about.toml has `name`, `about`, and for some `conclusion`: what the recorded verdicts come to, in a sentence, and
+`newer`: what the present version of results gives, in a clause, where the record belongs to an older one. Figures
 that `order` does not name come last. `[names]` of a paper or a figure says in words what its schemes and classes of
 flows are; those of a figure go before those of its paper.
 """
@@ -50,7 +51,8 @@ class Paper:
 class PaperFigure:
     """A figure or table of a paper, or of ours. `experiment` is its file, `None` where there is nothing to measure.
 
-    `conclusion` is what the recorded verdicts come to, in a sentence; most figures have none. `names` are words for
+    `conclusion` is what the recorded verdicts come to, in a sentence, and `newer` what the present version of results
+    gives instead of an older record, in a clause; most figures have neither. `names` are words for
     schemes and classes of flows.
     """
 
@@ -60,6 +62,7 @@ class PaperFigure:
     about: str
     experiment: Path | None
     conclusion: str = ""
+    newer: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -129,6 +132,7 @@ def _figure(paper: Paper, name: str) -> PaperFigure:
             about=table["about"],
             experiment=file.with_name(EXPERIMENT) if drawn is None else None,
             conclusion=table.get("conclusion", ""),
+            newer=table.get("newer", ""),
             names=_names(paper, table),
         )
     except KeyError as error:
