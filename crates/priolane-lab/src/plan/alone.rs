@@ -12,9 +12,10 @@ use std::collections::HashSet;
 
 use priolane_source::{InputError, Sources};
 use priolane_workload::{App, Nothing};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::merged;
+use super::overrides::is_at;
 use super::points::Point;
 use super::run::{AloneRuns, Run};
 use crate::experiment::{ControlTarget, ControlText, Event, EventKind, Experiment, FlowKeys, Group, Metrics};
@@ -78,15 +79,6 @@ pub(super) fn asked<'e>(experiment: &'e Experiment, point: &[(String, Json)]) ->
     asked.sort_unstable();
     asked.dedup();
     asked
-}
-
-/// Whether all keys of `at` have these values at `point`. Numbers are compared as numbers.
-pub(super) fn is_at(point: &[(String, Json)], at: &Map<String, Json>) -> bool {
-    let is_same = |own: &Json, wanted: &Json| match (own.as_f64(), wanted.as_f64()) {
-        (Some(own), Some(wanted)) => own == wanted,
-        _ => own == wanted,
-    };
-    point.iter().all(|(key, own)| at.get(key).is_none_or(|wanted| is_same(own, wanted)))
 }
 
 /// Returns the runs of a scheme in which only the groups of `class` send, one for each seed in order.

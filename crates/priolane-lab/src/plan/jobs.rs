@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use priolane_source::{InputError, Table};
 use serde_json::Value as Json;
 
-use super::alone::is_at;
+use super::overrides::is_at;
 use super::{fit, ports, traffic};
 use crate::experiment::Experiment;
 use crate::metrics::ALL;

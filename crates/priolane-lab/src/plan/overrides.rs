@@ -1,7 +1,7 @@
 //! Changes an experiment file before its sweep: overlays, `--set`, seeds and requested schemes.
 
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse_value};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::options::{Options, Size};
 use crate::experiment::overlay::{self, Axis};
@@ -101,4 +101,13 @@ pub(super) fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
 /// Returns a swept value as figures and claims refer to it: for keys that are set together, their label.
 pub(super) fn shown(node: &Node) -> Json {
     overlay::label(node).unwrap_or(node).value.to_json()
+}
+
+/// Whether all keys of `at` have these values at `point`. Numbers are compared as numbers.
+pub(super) fn is_at(point: &[(String, Json)], at: &Map<String, Json>) -> bool {
+    let is_same = |own: &Json, wanted: &Json| match (own.as_f64(), wanted.as_f64()) {
+        (Some(own), Some(wanted)) => own == wanted,
+        _ => own == wanted,
+    };
+    point.iter().all(|(key, own)| at.get(key).is_none_or(|wanted| is_same(own, wanted)))
 }
