@@ -58,15 +58,15 @@ TODAY = "today"
 def record(world: World, folder: Path) -> dict[str, Any]:
     """Asks about three lists of a world, runs all candidates on fresh ones, and compares."""
     asked = [_ask(world, folder, seed) for seed in SEEDS]
-    advices = [advice for advice, _ in asked]
-    truth = _brute_force(world, advices, folder)
-    goals = advices[0].goals
+    answers = [advice for advice, _ in asked]
+    truth = _brute_force(world, answers, folder)
+    goals = answers[0].goals
     kind, cheapest = derived(truth, goals)
     return {
         "world": world.name,
         "stated": world.kind.value,
         "goals": list(world.goals),
-        "candidates": max((len(of.judging.candidates) for of in advices if of.judging is not None), default=0),
+        "candidates": max((len(of.judging.candidates) for of in answers if of.judging is not None), default=0),
         "truth": {
             "kind": kind.value,
             "cheapest": None if cheapest is None else cheapest.candidate.name,
@@ -99,10 +99,10 @@ def _key(candidate: Candidate) -> str:
     return TODAY if candidate.name == TODAY else json.dumps(candidate.rows, sort_keys=True)
 
 
-def _candidates(advices: Sequence[priolane.Advice]) -> dict[str, Candidate]:
+def _candidates(answers: Sequence[priolane.Advice]) -> dict[str, Candidate]:
     """All candidates of the first answer that has some, and those that the others print."""
-    made = [advices[0].today.candidate]
-    judged = [advice.judging for advice in advices if advice.judging is not None]
+    made = [answers[0].today.candidate]
+    judged = [advice.judging for advice in answers if advice.judging is not None]
     for nth, judging in enumerate(judged):
         made += judging.candidates if nth == 0 else [entry.candidate for entry in judging.ranking]
     if not judged:
@@ -110,20 +110,20 @@ def _candidates(advices: Sequence[priolane.Advice]) -> dict[str, Candidate]:
     return {_key(candidate): candidate for candidate in made}
 
 
-def _brute_force(world: World, advices: Sequence[priolane.Advice], folder: Path) -> dict[str, Row]:
+def _brute_force(world: World, answers: Sequence[priolane.Advice], folder: Path) -> dict[str, Row]:
     """The values of all candidates on fresh lists, each run whole."""
-    candidates = _candidates(advices)
+    candidates = _candidates(answers)
     lists = [_fresh(world, folder, seed) for seed in FRESH]
     names = {key: f"row{nth}" for nth, key in enumerate(candidates)}
     path = folder / "brute.toml"
-    path.write_text(_experiment(advices[0], lists[0], {names[key]: of for key, of in candidates.items()}), "utf-8")
+    path.write_text(_experiment(answers[0], lists[0], {names[key]: of for key, of in candidates.items()}), "utf-8")
     results = run_grid(path, folder / "brute", Options(schemes=tuple(names.values())), Settings(jobs=_JOBS))
-    metrics = {goal.name: goal for goal in (*advices[0].goals, *advices[0].shown)}
+    metrics = {goal.name: goal for goal in (*answers[0].goals, *answers[0].shown)}
     measured: dict[str, dict[int, Values]] = {name: {} for name in names.values()}
     for run in results.runs:
         made = results.records[run.id]
         measured[run.scheme][run.seed] = {name: _value(made, goal) for name, goal in metrics.items()}
-    today = advices[0].today
+    today = answers[0].today
     return {
         key: Row(candidate, today.cost(candidate), [measured[names[key]][seed] for seed in FRESH])
         for key, candidate in candidates.items()
