@@ -5,7 +5,6 @@ scheme files state.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -37,9 +36,7 @@ class Figure:
 @cache
 def _figures() -> tuple[Figure, ...]:
     return tuple(
-        Figure(item.paper, item.key, tomllib.loads(item.experiment.read_text(encoding="utf-8")))
-        for item in catalogue.figures()
-        if item.experiment is not None
+        Figure(item.paper, item.key, item.stated) for item in catalogue.figures() if item.experiment is not None
     )
 
 

@@ -1,7 +1,6 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
 import html
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -120,7 +119,7 @@ def _names(item: catalogue.PaperFigure) -> Iterator[str]:
     A shipped scheme of which the experiment changes a key has no words; nothing where nobody explains one."""
     if item.experiment is None:
         return
-    stated = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
+    stated = item.stated
     schemes, changed = stated["schemes"], stated.get("scheme", {})
     shipped = {} if len(schemes) > _FEW_SCHEMES else {name: about(name) for name in schemes if name not in changed}
     words = {name: item.names.get(name) or shipped.get(name, "") for name in schemes}

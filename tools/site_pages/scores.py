@@ -1,8 +1,6 @@
 """The score of a figure, a line above its picture: counts of verdicts, seeds, and the version of results."""
 
-import tomllib
 from collections.abc import Mapping
-from typing import Any
 
 import ledger_pages
 
@@ -50,7 +48,7 @@ def _count(source: Source, standing: Standing, count: int) -> str:
 
 def _older(record: Record, up: str) -> str:
     """The older version of results that a figure is recorded with, and what the present one changes, as sentences."""
-    (item,) = [item for item in catalogue.figures() if item.key == record.figure]
+    (item,) = catalogue.find(record.figure)
     version = f"[results version {record.results}]({up}{versions_of_findings.VERSIONS})"
     present = f"version {results_version()}"
     if record.results < _STEADY_SINCE and _arrivals_continue(item):
@@ -67,7 +65,4 @@ def _newer(item: catalogue.PaperFigure) -> str:
 
 def _arrivals_continue(item: catalogue.PaperFigure) -> bool:
     """Whether the experiment of a figure says today that arrivals continue after its measured window."""
-    if item.experiment is None:
-        return False
-    time: Any = tomllib.loads(item.experiment.read_text(encoding="utf-8")).get("time", {})
-    return bool(time.get("arrivals") == "continue")
+    return bool(item.stated.get("time", {}).get("arrivals") == "continue")

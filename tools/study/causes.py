@@ -5,7 +5,6 @@ it from the file of its figure.
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ def refresh(study: Path = folders.STUDY) -> list[str]:
         if item.experiment is None or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
-        content = with_causes(json.loads(text), tomllib.loads(item.experiment.read_text(encoding="utf-8")))
+        content = with_causes(json.loads(text), item.stated)
         again = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if again != text:
             write_whole(path, again.encode())

@@ -4,7 +4,6 @@ A headline of paper.toml with `percent` says how its percentage follows from the
 a ratio of what the paper compares, of either side to the other, or a share.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -145,7 +144,4 @@ def _scheme(figure: str, side: Mapping[str, Any]) -> str:
 
 def _baseline(item: catalogue.PaperFigure) -> str:
     """The scheme that gains are relative to."""
-    if item.experiment is None:
-        return "the baseline"
-    table = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
-    return str(table.get("metrics", {}).get("baseline", "the baseline"))
+    return str(item.stated.get("metrics", {}).get("baseline", "the baseline"))

@@ -28,7 +28,7 @@ def of_finding(text: str, record: Record) -> str:
     """The text of a finding with the version of its record, if that is an older one."""
     up = "../" * len(folders.folder(_STUDY, record.figure).relative_to(ROOT).parts)
     version = f"[results version {record.results}]({up}docs/{VERSIONS})"
-    (item,) = [item for item in catalogue.figures() if item.key == record.figure]
+    (item,) = catalogue.find(record.figure)
     newer = f"; with version {results_version()}, {item.newer}" if item.newer else ""
     return _with_line(text, f"*Recorded with {version}{newer}.*" if record.is_older else "")
 

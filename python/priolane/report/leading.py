@@ -47,7 +47,7 @@ def lead_class(report: Report) -> str | None:
 
 def worst_first(report: Report, *, of_study: bool = False) -> list[str]:
     """Failed checks, warnings about the flags of the claims that are told first, other checks that need a look, then
-    other warnings. No text is told twice.
+    other warnings. No text is printed twice.
 
     `of_study`: the report is of a figure of the study, whose settings are stated and explained. Warnings about settings
     then stay with the checks.

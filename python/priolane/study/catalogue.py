@@ -71,6 +71,11 @@ class PaperFigure:
         return f"{self.paper}/{self.id}"
 
     @property
+    def stated(self) -> Mapping[str, Any]:
+        """The content of its experiment; empty where there is nothing to measure."""
+        return {} if self.experiment is None else tomllib.loads(self.experiment.read_text(encoding="utf-8"))
+
+    @property
     def state(self) -> str:
         """`experiment` if there is a file to run, whatever becomes of its claims; else `nothing to measure`."""
         return "nothing to measure" if self.experiment is None else "experiment"

@@ -7,7 +7,7 @@ use priolane_core::keys::with_defaults;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, DisciplineSpec, Overflow, Ramp, TrimmingSpec};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, nscc};
+use priolane_core::transport::{Controller, Transport, nscc};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
@@ -38,17 +38,21 @@ fn nscc(topology: Topology, flows: Vec<FlowSpec>) -> ScenarioSpec {
     let path = topology.empty_path(&FRAME, (flows[0].src, flows[0].dst), 0, Span::ZERO);
     let mut scenario = scenario(topology, port(path.bdp()), flows);
     scenario.frame = FRAME;
+    scenario.transport = transport(FRAME, with_defaults(&[]));
+    scenario
+}
+
+/// NSCC on a window machine that takes trimmed packets as losses, without a handshake.
+pub(crate) fn transport(frame: Frame, config: nscc::Config) -> Transport {
     let timeout = Span::from_us(100);
     let window = window::Config {
         handshake: Handshake::None,
         recovery: LossRecovery::Trims,
         min_rto: timeout,
         initial_rto: timeout,
-        ..window::Config::new(FRAME)
+        ..window::Config::new(frame)
     };
-    let config: nscc::Config = with_defaults(&[]);
-    scenario.transport = on_window(Controller::Nscc(config), window);
-    scenario
+    on_window(Controller::Nscc(config), window)
 }
 
 fn star(hosts: u32) -> Topology {

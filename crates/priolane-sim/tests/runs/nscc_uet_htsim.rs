@@ -4,12 +4,12 @@
 //! has room for 43 packets, the one on the line included, and marks from 9 to 35; here the one on the line is apart. Paths
 //! are drawn for each packet (`-load_balancing_algo oblivious`), and only the sender controls (`-sender_cc_only`).
 
-use crate::support::{agreed, flow, link, scenario, window as on_window};
+use crate::nscc::transport;
+use crate::support::{agreed, flow, link, scenario};
 use priolane_core::keys::with_defaults;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, DisciplineSpec, Overflow, Ramp, TrimmingSpec};
-use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{CommonRtt, Controller, nscc};
+use priolane_core::transport::{CommonRtt, nscc};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
@@ -41,16 +41,8 @@ fn uet(pairs: &[(u16, u16)], seed: u64) -> ScenarioSpec {
     let mut scenario = scenario(topology, port, flows);
     scenario.seed = seed;
     scenario.frame = FRAME;
-    let timeout = Span::from_us(100);
-    let window = window::Config {
-        handshake: Handshake::None,
-        recovery: LossRecovery::Trims,
-        min_rto: timeout,
-        initial_rto: timeout,
-        ..window::Config::new(FRAME)
-    };
     let config = nscc::Config { rtt: CommonRtt::Fixed(NETWORK_RTT), ..with_defaults(&[]) };
-    scenario.transport = on_window(Controller::Nscc(config), window);
+    scenario.transport = transport(FRAME, config);
     scenario
 }
 
