@@ -65,6 +65,11 @@ def test_a_baseline_is_not_counted_beside_what_is_compared_with_it() -> None:
         ({"kind": "bound", "above": None, "below": 6.4e-4}, "s", "below 640 us"),
         ({"kind": "bound", "above": 0.0, "below": 0.5}, "1", "above 0, below 0.500"),
         ({"kind": "trend", "goes": "down"}, "1", "falls"),
+        (
+            {"kind": "equal", "within": 0.15, "most": True, "points": [{}] * 6},
+            "1",
+            "equal within 15 %, at more than half of 6 points",
+        ),
     ],
 )
 def test_a_claim_says_what_it_asks(claim: dict[str, object], unit: str, text: str) -> None:

@@ -777,6 +777,9 @@ class Claim(TypedDict, total=False):
     lead: bool
     """Whether it is the claim that the figure is about: reports begin with it. At most one claim leads; by default it
     is the first one."""
+    most: bool
+    """Whether it must hold at more than half of its sweep points, as "in most cases" says, instead of at all of them.
+    It needs a swept key that neither `at` nor `trend` sets."""
     order: Sequence[str | Path | Of]
     """The metrics are in decreasing order: at least two."""
     ratio: Ratio

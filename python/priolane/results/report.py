@@ -509,6 +509,14 @@ def spent_elsewhere(report: Report) -> str:
 
 
 def _criterion(claim: Mapping[str, Any], unit: str) -> str:
+    """The condition of a claim in words: `1.67 within 20 %`, and at how many points if not at all of them."""
+    at_a_point = _criterion_at_a_point(claim, unit)
+    if not claim.get("most"):
+        return at_a_point
+    return f"{at_a_point}, at more than half of {len(claim['points'])} points"
+
+
+def _criterion_at_a_point(claim: Mapping[str, Any], unit: str) -> str:
     """The condition of a claim on the compared values, in words: `1.67 within 20 %`."""
     match claim["kind"]:
         case "order":

@@ -35,7 +35,7 @@ _CLAIM = members(
         "lead": flag,
         "flags": many(_FLAG),
     },
-    {"cause": optional(by_name(text)), "fitted": optional(text)},
+    {"cause": optional(by_name(text)), "fitted": optional(text), "most": flag},
 )
 # The numbers of each kind of claim.
 _ASKED = {

@@ -39,6 +39,10 @@ pub struct Claim {
     /// Sweep points to which it is restricted: swept key and value.
     #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
     pub at: Map<String, Json>,
+    /// Whether it must hold at more than half of its sweep points, as "in most cases" says, instead of at all of them. It
+    /// needs a swept key that neither `at` nor `trend` sets.
+    #[key(default = false, skip_default)]
+    pub most: bool,
     /// Its test.
     #[keys(flatten)]
     pub test: Test,
@@ -331,7 +335,18 @@ impl Claim {
     pub fn new(section: &str, says: &str, source: Source, test: Test) -> Self {
         let (section, says) = (section.to_owned(), says.to_owned());
         let (cause, fitted) = (None, None);
-        Self { section, says, source, lead: false, cause, fitted, at: Map::new(), test, within: None }
+        Self {
+            section,
+            says,
+            source,
+            lead: false,
+            cause,
+            fitted,
+            at: Map::new(),
+            most: false,
+            test,
+            within: None,
+        }
     }
 
     /// Moves `within` into the list of metrics that are equal; no other test has it beside itself.

@@ -8,7 +8,7 @@ use priolane_workload::LoadOf;
 use super::offers::{GroupOffer, Offered, offered};
 use super::steady::SteadyNeeds;
 use super::{failures, observed_port, size, traffic};
-use crate::experiment::{Experiment, Group, Test, TrendTest, overlay};
+use crate::experiment::{Claim, Experiment, Group, Test, TrendTest, overlay};
 use crate::panels::TIME;
 
 /// The amount of an experiment's traffic.
@@ -158,8 +158,19 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
         if let Test::Trend(TrendTest { along, .. }) = &claim.test {
             check("claim", i, "trend", along)?;
         }
+        if claim.most && !visible_keys.iter().any(|key| is_free(claim, key)) {
+            let what = "the claim has one point, so that more than half of its points are all of them";
+            let fix = "a [sweep] with a key that the claim does not set, or remove the key here";
+            return Err(item_field(root, "claim", i, "most").error(&format!("claim[{i}].most"), what, fix));
+        }
     }
     Ok(())
+}
+
+/// Returns whether a claim has a point for each value of a swept key.
+fn is_free(claim: &Claim, key: &str) -> bool {
+    let is_trend = matches!(&claim.test, Test::Trend(TrendTest { along, .. }) if along == key);
+    !is_trend && !claim.at.contains_key(key)
 }
 
 /// Returns what is wrong with a key that the file does not sweep, and what to write instead.

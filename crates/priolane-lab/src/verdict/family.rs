@@ -10,11 +10,14 @@
 //! - *contradicted* rejects "all comparisons are within their bands". Its p value is the minimum over the comparisons
 //!   times their number (Bonferroni).
 //!
+//! A claim about most of its points combines the p values of its points as `quorum` says.
+//!
 //! The p values of each kind are adjusted for the number of claims by Holm's method (1979); each kind has a level of
 //! 2.5 %, of which a look at the claims has a share (see `looks`). A claim without a p value counts as one with p = 1.
 
 use super::decision::{Seeds, UndecidedReason, Verdict};
 use super::distance::{Distance, SeedRange};
+use super::quorum::Quorum;
 use super::report::{ClaimReport, PointReport};
 use crate::metrics::student::{LEVEL, holm};
 
@@ -78,21 +81,71 @@ fn reason(claim: &ClaimReport, next: &Next) -> Option<UndecidedReason> {
 /// Returns the number of seeds that would decide a claim: as contradicted if a mean lies outside its band, else as
 /// reproduced.
 fn seeds(claim: &ClaimReport, next: &Next) -> Seeds {
+    if claim.most {
+        return seeds_of_most(claim, next);
+    }
     let parts: Vec<&Distance> = claim.points.iter().flat_map(distances).flatten().collect();
-    let each = next.contradicted / parts.len() as f64;
-    let outside: Vec<&Distance> = parts.iter().copied().filter(|part| !part.inside).collect();
-    let found = if outside.is_empty() {
-        let all: Option<Vec<SeedRange>> = parts.iter().map(|part| part.seeds(next.reproduced)).collect();
-        all.and_then(|all| all.into_iter().reduce(SeedRange::most))
+    let found = if parts.iter().all(|part| part.inside) {
+        until_inside(&parts, next.reproduced)
     } else {
-        outside.into_iter().filter_map(|part| part.seeds(each)).reduce(SeedRange::fewest)
+        until_outside(&parts, next.contradicted)
     };
     found.map_or(Seeds::TooMany, Seeds::Between)
 }
 
+/// Returns the same for a claim about most of its points: as reproduced if the means of enough points lie inside.
+fn seeds_of_most(claim: &ClaimReport, next: &Next) -> Seeds {
+    let quorum = Quorum::most(claim.points.len());
+    let parts = |point: &PointReport| -> Vec<Distance> { distances(point).flatten().cloned().collect() };
+    let points: Vec<Vec<Distance>> =
+        claim.points.iter().map(parts).filter(|parts| !parts.is_empty()).collect();
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        points.iter().partition(|parts| parts.iter().all(|part| part.inside));
+    let (needed, mut found): (usize, Vec<SeedRange>) = if inside.len() >= quorum.needed() {
+        let level = next.reproduced / quorum.against() as f64;
+        let each = |parts: &Vec<Distance>| until_inside(&parts.iter().collect::<Vec<_>>(), level);
+        (quorum.needed(), inside.into_iter().filter_map(each).collect())
+    } else {
+        let level = next.contradicted / quorum.needed() as f64;
+        let each = |parts: &Vec<Distance>| until_outside(&parts.iter().collect::<Vec<_>>(), level);
+        (quorum.against(), outside.into_iter().filter_map(each).collect())
+    };
+    found.sort_by_key(|range| range.low);
+    match found.get(..needed).and_then(|least| least.iter().copied().reduce(SeedRange::most)) {
+        Some(range) => Seeds::Between(range),
+        None => Seeds::TooMany,
+    }
+}
+
+/// Returns the number of seeds at which all `parts` would be shown inside their bands.
+fn until_inside(parts: &[&Distance], level: f64) -> Option<SeedRange> {
+    let all: Option<Vec<SeedRange>> = parts.iter().map(|part| part.seeds(level)).collect();
+    all.and_then(|all| all.into_iter().reduce(SeedRange::most))
+}
+
+/// Returns the number of seeds at which one of `parts` would be shown outside its band.
+fn until_outside(parts: &[&Distance], level: f64) -> Option<SeedRange> {
+    let each = level / parts.len() as f64;
+    let outside = parts.iter().filter(|part| !part.inside);
+    outside.filter_map(|part| part.seeds(each)).reduce(SeedRange::fewest)
+}
+
 impl Evidence {
     fn of(claim: &ClaimReport) -> Self {
-        let parts: Vec<Option<&Distance>> = claim.points.iter().flat_map(distances).collect();
+        if claim.most {
+            let quorum = Quorum::most(claim.points.len());
+            let of_points: Vec<Self> = claim.points.iter().map(|point| Self::of_points(&[point])).collect();
+            return Self {
+                reproduced: quorum.if_outside(of_points.iter().map(|point| point.reproduced).collect()),
+                contradicted: quorum.if_inside(of_points.iter().map(|point| point.contradicted).collect()),
+            };
+        }
+        Self::of_points(&claim.points.iter().collect::<Vec<_>>())
+    }
+
+    /// Returns the evidence for "it holds at all these points".
+    fn of_points(points: &[&PointReport]) -> Self {
+        let parts: Vec<Option<&Distance>> = points.iter().copied().flat_map(distances).collect();
         let outside = |part: &Option<&Distance>| part.map_or(1.0, Distance::if_outside);
         let inside = |part: &Option<&Distance>| part.map_or(1.0, Distance::if_inside);
         let least = parts.iter().map(inside).fold(1.0, f64::min);

@@ -12,6 +12,7 @@ mod grid;
 mod load;
 mod looks;
 mod panels;
+mod quorum;
 mod report;
 pub mod rules;
 mod saturation;

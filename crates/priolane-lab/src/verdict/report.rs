@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::decision::{Decision, Direction, UndecidedReason, Verdict};
 use super::distance::Distance;
 use super::flags::Flag;
+use super::quorum::Quorum;
 use super::rules::{self, BySeed};
 use crate::experiment::{
     AgreeTest, BoundTest, Cause, Claim, EqualTest, OpenRange, RatioTest, Source, Test, TrendTest,
@@ -33,14 +34,17 @@ pub struct ClaimReport {
     /// The test as in experiment files: `kind`, and the numbers of that kind.
     #[serde(flatten, serialize_with = "asked")]
     pub test: Test,
+    /// Whether it must hold at more than half of its points instead of all.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub most: bool,
     /// Results by sweep point (for a trend: by line).
     pub points: Vec<PointReport>,
     /// Verdict among all claims of the figure (see `family`): that of `alone`, or undecided.
     pub verdict: Verdict,
     /// Verdict by the claim's own 95 % intervals: contradicted if any point is, else incomplete if any is, else
-    /// undecided if any is, else reproduced.
+    /// undecided if any is, else reproduced. With `most`, more than half of the points decide (see `quorum`).
     pub alone: Verdict,
-    /// Direction: agrees if all points do, and opposes if one does.
+    /// Direction: agrees if all points do, and opposes if one does; with `most`, more than half decide.
     pub direction: Direction,
     /// The reason why the claim is undecided, if it is: the reason of the point that needs most.
     pub undecided: Option<UndecidedReason>,
@@ -51,7 +55,8 @@ pub struct ClaimReport {
 impl ClaimReport {
     /// Returns the report of a claim evaluated by its own intervals.
     pub(super) fn new(claim: &Claim, points: Vec<PointReport>, flags: Vec<Flag>) -> Self {
-        let verdict = points.iter().map(|point| point.verdict).max().unwrap_or(Verdict::Incomplete);
+        let quorum = if claim.most { Quorum::most(points.len()) } else { Quorum::all(points.len()) };
+        let verdict = quorum.verdict(points.iter().map(|point| point.verdict));
         let reasons = points.iter().filter_map(|point| point.undecided.clone());
         Self {
             section: claim.section.clone(),
@@ -61,7 +66,8 @@ impl ClaimReport {
             cause: claim.cause.clone(),
             fitted: claim.fitted.clone(),
             test: claim.test.clone(),
-            direction: Direction::of_all(points.iter().map(|point| point.direction)),
+            most: claim.most,
+            direction: quorum.direction(points.iter().map(|point| point.direction)),
             undecided: reasons.reduce(UndecidedReason::or).filter(|_| verdict == Verdict::Undecided),
             verdict,
             alone: verdict,

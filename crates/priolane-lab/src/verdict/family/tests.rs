@@ -204,3 +204,42 @@ fn a_point_without_a_steady_state_decides_nothing_about_the_others() {
     assert_eq!(judged(None), Verdict::Contradicted);
     assert_eq!(judged(Some(Unsteady::Overload(1.3))), Verdict::Undecided);
 }
+
+/// Returns a claim about most of its points, each with one comparison of these values by seed.
+fn about_most(points: &[Vec<f64>], band: Band) -> ClaimReport {
+    let points = points.iter().map(|values| claim(std::slice::from_ref(values), band).points.remove(0));
+    let mut most = Claim::new("§1", "in most cases", Source::Paper, Test::Order(Vec::new()));
+    most.most = true;
+    ClaimReport::new(&most, points.collect(), Vec::new())
+}
+
+#[test]
+fn three_of_five_points_are_most_of_them() {
+    let high: Vec<f64> = (0..12).map(|i| 10.0 + f64::from(i % 3)).collect();
+    let low: Vec<f64> = high.iter().map(|x| -x).collect();
+    let verdict = |points: &[&Vec<f64>]| {
+        let points: Vec<Vec<f64>> = points.iter().map(|&values| values.clone()).collect();
+        let mut claims = [about_most(&points, above_zero())];
+        judge(&mut claims, 1.0);
+        claims[0].verdict
+    };
+    assert_eq!(verdict(&[&high, &low, &high, &low, &high]), Verdict::Reproduced);
+    assert_eq!(verdict(&[&high, &low, &high, &low, &low]), Verdict::Contradicted);
+    assert_eq!(verdict(&[&high, &low, &high, &low]), Verdict::Contradicted);
+}
+
+/// The third of five points lies at 0.3 standard deviations: 12 seeds leave it open, and some hundred decide.
+#[test]
+fn the_point_that_decides_about_most_of_them_says_how_many_seeds_it_needs() {
+    let high: Vec<f64> = (0..12).map(|i| 10.0 + f64::from(i % 3)).collect();
+    let low: Vec<f64> = high.iter().map(|x| -x).collect();
+    let near: Vec<f64> = (0..12).map(|i| 0.3 + if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let points = [high.clone(), low.clone(), near, low, high];
+    let mut claims = [about_most(&points, above_zero())];
+    judge(&mut claims, 1.0);
+    assert_eq!(claims[0].verdict, Verdict::Undecided);
+    match claims[0].undecided {
+        Some(UndecidedReason::Interval(Seeds::Between(range))) => assert!((20..400).contains(&range.low)),
+        ref other => panic!("{other:?}"),
+    }
+}
