@@ -53,6 +53,7 @@ def make_training(context: AdviceContext, windows: Windows, load: float) -> Trai
         load=load,
         coflows=context.flows.coflow_bytes,
         tenants=tenants(context),
+        groups=context.flows.groups,
         has_deadlines=context.flows.has("deadline_ns"),
     )
 
