@@ -82,17 +82,34 @@ def test_tenants_deadlines_and_coflows_have_queues_of_their_own(tmp_path: Path) 
     schemes = [scheme for scheme in feasible.feasible(fabric, flows) if scheme]
     plain = {candidate.name for candidate in candidates(fabric, schemes, training)}
     # Of five tenants the goals name the third, then the first; three queues are free.
-    known = replace(training, coflows=np.array([1e3, 2e3, 2e3, 3e3]), tenants=(2, 0, 1, 3, 4), has_deadlines=True)
+    known = replace(
+        training,
+        coflows=np.array([1e3, 2e3, 2e3, 3e3]),
+        tenants=(2, 0, 1, 3, 4),
+        groups=("a", "b", "c", "d", "e"),
+        has_deadlines=True,
+    )
     made = {candidate.name: candidate for candidate in candidates(fabric, schemes, known)}
-    new = {"deadlines", "tenants3", "tenants3_wfq1", "tenants3_wfq4", "coflow2", "coflow2_es"}
+    by_bytes = {"tenants3_opt", "tenants3_class"}
+    new = {"deadlines", "tenants3", "tenants3_wfq1", "tenants3_wfq4", "coflow2", "coflow2_es", *by_bytes}
     # The same on NewReno, which runs today.
     assert made.keys() - plain == new | {f"newreno_{name}" for name in new if "wfq" not in name}
     assert made["tenants3"].rows["assign"] == {"kind": "group", "classes": [1, 2, 0, 2, 2]}
     assert made["tenants3_wfq4"].rows["port"]["weights"] == [16, 4, 1]
+    # A flow begins in the queue of its tenant, and leaves it for the next where small flows end: classes 0 to 3.
+    ladder = made["tenants3_class"].rows
+    assert ladder["assign"] == {
+        "kind": "bytes_sent",
+        "levels": 2,
+        "thresholds": ["100000B"],
+        "first": {"c": 0, "a": 1, "b": 2, "d": 2, "e": 2},
+    }
+    assert ladder["map"] == {"class": [0, 1, 2, 2]}
+    assert made["tenants3_opt"].rows["assign"]["thresholds"] == made["sent2_opt"].rows["assign"]["thresholds"]
     # Half of the coflows have at most 2 kB, and half of the 8 kB are sent by those of at most 2 kB.
     assert made["coflow2_es"].thresholds == made["coflow2"].thresholds == (2000,)
     # The list has no deadlines.
-    able = {name: made[name] for name in new - {"deadlines"}}
+    able = {name: made[name] for name in new - {"deadlines", *by_bytes}}
     flows.write(tmp_path / "flows")
     assert _planned(tmp_path / "all.toml", fabric, flows, able) == {"dctcp", *able}
 

@@ -87,17 +87,21 @@ def test_today_leads_where_it_surely_meets_and_else_the_cheapest_that_does() -> 
     assert _lead((NOW, 4.0), (TWO, 3.0), (THREE, 2.0)) == "sent3_opt"
 
 
-def _finalists(room: float, **tails: float) -> list[str]:
-    """The finalists of candidates of two queues, by their tails in the race in milliseconds."""
-    by_name = {name: _ladder(name, (100_000,)) for name in tails}
+def _finalists(room: float, *more: Row, **tails: float) -> list[str]:
+    """The finalists of candidates of two queues, by their tails in the race in milliseconds, and of others."""
+    rows: dict[str, Row] = {name: (_ladder(name, (100_000,)), tail) for name, tail in tails.items()}
+    rows |= {candidate.name: (candidate, value) for candidate, value in more}
+    by_name = {name: candidate for name, (candidate, _) in rows.items()}
+    values = {name: _ms(value) for name, (_, value) in rows.items()}
+    scores = {name: of.all for name, value in values.items() if (of := value["fct_p99.small"]) is not None}
+    best, *others = sorted(scores, key=lambda name: scores[name])
     raced = Race(
-        left=tuple(sorted(tails, key=lambda name: tails[name])[:1]),
-        ended={name: CandidateEnd(Why.EXCLUDED, 5, "best") for name in tails if tails[name] > min(tails.values())},
-        scores={name: math.log(tail) for name, tail in tails.items()},
-        values={name: _ms(tail) for name, tail in tails.items()},
+        left=(best,),
+        ended={name: CandidateEnd(Why.EXCLUDED, 5, "best") for name in others},
+        scores=scores,
+        values=values,
     )
-    best = by_name[raced.left[0]]
-    return [candidate.name for candidate in choose_finalists(_context(), raced, by_name, best, room)]
+    return [candidate.name for candidate in choose_finalists(_context(), raced, by_name, by_name[best], room)]
 
 
 def test_as_many_are_judged_as_there_is_room_for() -> None:
@@ -106,6 +110,22 @@ def test_as_many_are_judged_as_there_is_room_for() -> None:
     assert len(_finalists(0, **tails)) == 2
     assert len(_finalists(3, **tails)) == 3
     assert set(_finalists(math.inf, **tails)) == tails.keys()
+
+
+def test_what_surely_met_in_the_race_is_judged_before_what_met_in_the_mean() -> None:
+    # The bound is 1 ms. Marking alone costs least, and its interval is on both sides of the bound.
+    port = {"kind": "fifo", "ecn": {"per": "port", "at": {"25Gbps": "30pkt"}}}
+    marks = Candidate("dctcp_k0_5", "dctcp", "marks earlier", {"base": "dctcp", "port": port}, 1)
+    cost = _context().today.cost
+    eight = _ladder("sent8_opt", tuple(range(10_000, 80_000, 10_000)))
+    assert cost(marks) < cost(TWO) < cost(eight)
+    unsure = of_pseudo([math.log(value * 1e-3) for value in (0.8, 1.2, 0.9, 1.1, 0.97)])
+    rows: tuple[Row, ...] = ((marks, unsure), (TWO, 0.5), (eight, 0.2))
+    # Beside the best, there is room for one.
+    assert _finalists(2, *rows) == ["sent8_opt", "sent2_opt"]
+    assert _finalists(3, *rows) == ["sent8_opt", "sent2_opt", "dctcp_k0_5"]
+    # Where nothing surely met, the cheapest in the mean is judged.
+    assert _finalists(2, (marks, unsure), (TWO, unsure), (eight, 1.1)) == ["dctcp_k0_5", "sent2_opt"]
 
 
 def test_a_dearer_change_leads_where_it_surely_gains_enough() -> None:

@@ -2,9 +2,11 @@
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sonic_present
@@ -16,7 +18,7 @@ from priolane.advice.candidates import simplest
 from priolane.advice.changes import today
 from priolane.advice.commands import ExportCommand, commands
 from priolane.advice.fabric import read_fabric
-from priolane.advice.flow_list import read_flows
+from priolane.advice.flow_list import GROUP, read_flows
 from priolane.advice.trials import FLOWS, Experiment
 from priolane.advice.windows import Windows
 
@@ -26,10 +28,15 @@ DCTCP = '[today]\nscheme = "dctcp"\n'
 
 
 def _commands(
-    folder: Path, rows: dict[str, Any], text: str = FABRIC, switch: Path | None = None
+    folder: Path,
+    rows: dict[str, Any],
+    text: str = FABRIC,
+    switch: Path | None = None,
+    groups: tuple[str, ...] = (GROUP,),
 ) -> tuple[ExportCommand, ...]:
     fabric = read_fabric(write_fabric(folder, text + DCTCP), queues=8)
     flows = read_flows(write_recorded(folder))
+    flows = replace(flows, groups=groups, group_of=np.arange(len(flows)) % len(groups))
     flows.write(folder / FLOWS)
     queues = int(rows.get("port", {}).get("queues", 1))
     advised = Candidate("chosen", "", "", {"base": "dctcp", "host": {"kind": "round_robin"}, **rows}, queues)
@@ -63,6 +70,21 @@ def test_every_step_has_its_export_and_each_command_works(
         assert set(words.split(" ")) <= set(typed)
         assert cli.main(typed[1:]) == 0
         assert (tmp_path / f"export-{export.target}" / "notes.txt").exists()
+    capsys.readouterr()
+
+
+def test_each_tenant_has_marks_of_its_own_where_it_begins_in_a_class_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {"assign": {**SENT, "first": {"web": 0, "batch": 1}}, "port": strict(3)}
+    made = _commands(tmp_path, rows, groups=("web", "batch"))
+    assert [export.target for export in made] == ["sonic", "nft", "nft"]
+    for export, group in zip(made[1:], ("web", "batch"), strict=True):
+        assert export.command is not None
+        assert f"of `{group}` alone" in export.says
+        assert cli.main(shlex.split(export.command)[1:]) == 0
+        text = (tmp_path / f"export-nft-{group}" / "mark.nft").read_text(encoding="utf-8")
+        assert f"table inet priolane_{group}" in text
     capsys.readouterr()
 
 

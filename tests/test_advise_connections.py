@@ -9,7 +9,7 @@ import numpy as np
 import priolane
 from advise_files import made_list, write_fabric, write_flows
 from priolane.advice.candidate import Candidate
-from priolane.advice.connections import notes, remembered
+from priolane.advice.connections import folded, notes, remembered
 from priolane.advice.flow_list import read_flows
 
 LADDER = Candidate(
@@ -53,6 +53,21 @@ def test_what_connections_sent_before_decides_the_queue_in_which_flows_begin(tmp
     (note,) = notes(flows, LADDER)
     assert note.startswith("1 connections stay open for 6 of 69 flows with 1.02 MB, and hosts count the bytes of a")
     assert "3 flows (4.35 %) begin in a lower queue, and 2 flows (2.90 %) if idle connections are forgotten" in note
+
+
+def test_a_flow_begins_as_far_below_its_tenant_as_its_connection_has_sent(tmp_path: Path) -> None:
+    rows = [(round(at * 1e9), src, 1 - src, sent, name) for at, src, sent, name in ROWS]
+    flows = read_flows(write_flows(tmp_path, [(0, 2, 3, 1_000, "x")] * 60 + rows, "start_ns,src,dst,bytes,connection"))
+    flows = replace(flows, groups=("web", "batch"), group_of=np.arange(len(flows)) % 2)
+    assign = {**LADDER.rows["assign"], "first": {"batch": 1}}
+    tenants = replace(LADDER, rows={**LADDER.rows, "assign": assign})
+    (plain, _), (own, _) = remembered(flows, LADDER), remembered(flows, tenants)
+    assert own.demoted == plain.demoted
+    assert (own.asked - plain.asked).tolist() == [0, 1] * 34 + [0]
+    # The list has the classes then, and not the scheme. Levels 0 to 2 from class 3 on end in the last queue.
+    made = folded(tenants, own.asked).rows
+    assert "first" not in made["assign"]
+    assert made["map"] == {"class": [0, 1, 2, 2, 2, 2][: int(own.asked.max()) + 3]}
 
 
 def test_lists_without_connections_say_what_is_not_known() -> None:

@@ -5,6 +5,7 @@ flows are in the last queue under it, as are all flows from unchanged hosts. So 
 changed and no other is that in which all are.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from priolane._core import InputError
 from priolane.advice.candidate import Candidate
 from priolane.advice.changed_hosts import racks_of, read_hosts
 from priolane.advice.changes import Today
-from priolane.advice.rollout import obstacle, unsorted
+from priolane.advice.rollout import _by_sides, obstacle, unsorted
 
 pytestmark = pytest.mark.xdist_group("advise_rollout")
 
@@ -140,6 +141,18 @@ def test_classes_of_tenants_are_those_of_both_sides(tmp_path: Path) -> None:
     for step in answer(tmp_path)["rollout"]:
         assert step["refused"] is None
         assert _values(step, "changed")[SMALL] < _values(step, "unchanged")[SMALL]
+
+
+def test_classes_by_group_are_those_of_the_groups_of_both_sides() -> None:
+    sides = ["web_changed", "batch_changed", "batch_unchanged"]
+    first = {"kind": "bytes_sent", "levels": 2, "thresholds": ["1kB"], "first": {"batch": 1, "web": 0}}
+    named = _by_sides(replace(LADDER, rows={"base": "dctcp", "assign": first}), ["batch", "web"], sides)
+    # Unchanged hosts have a transport of their own, so that the scheme gives them no class.
+    assert named.rows["assign"] == {**first, "first": {"web_changed": 0, "batch_changed": 1}}
+    group = {"kind": "group", "classes": [1, 0]}
+    placed = _by_sides(replace(LADDER, rows={"base": "dctcp", "assign": group}), ["batch", "web"], sides)
+    assert placed.rows["assign"] == {"kind": "group", "classes": [0, 1, 1]}
+    assert _by_sides(LADDER, ["batch", "web"], sides) is LADDER
 
 
 PLAIN = Candidate("today", "dctcp", "", {"base": "dctcp", "host": {"kind": "round_robin"}}, 1)

@@ -8,9 +8,10 @@ import pytest
 
 from advise_files import FABRIC, write_fabric, write_flows
 from priolane._core import InputError
-from priolane.advice import stages, sufficiency
+from priolane.advice import sufficiency
 from priolane.advice.doubts import find_doubts
 from priolane.advice.goals import read_goals
+from priolane.advice.pace import Pace, lengthen
 from priolane.advice.request import AdviceContext, Request, read
 from priolane.advice.samples import Trial
 from priolane.advice.sufficiency import Insufficient
@@ -216,9 +217,9 @@ def test_a_drawn_list_becomes_as_long_as_its_flows_take_under_load(tmp_path: Pat
     assert list(longer.sizes[:100]) == list(context.flows.sizes[:100])
     least = sufficiency.least_span_s(span / (TIMES_LONGEST * (FEWEST + 1)) * 1.1)
     trial = Trial({}, 1, {}, {goal.name: least / (TIMES_LONGEST * (FEWEST + 1)) for goal in context.goals}, 0.5, {})
-    pace = stages.Pace(1e9, 1e6, {"today": {1: trial}})
+    pace = Pace(1e9, 1e6, {"today": {1: trial}})
     (tmp_path / "out" / "flows").mkdir(parents=True)
-    drawn, again = stages.lengthen(context, pace)
+    drawn, again = lengthen(context, pace)
     assert sufficiency.too_short(drawn, pace.longest_s(context.goals)) is None
     assert again.whole == pytest.approx(1e6 * drawn.flows.span_s / span)
 

@@ -64,7 +64,7 @@ def _advised(page: str, budget: str) -> dict[str, Any]:
 # By page: the command's budget here, and candidates that are in the race.
 STUDY = [
     ("hadoop.md", "4e7hops", {"coflow2_at_100000", "dctcp"}),
-    pytest.param("four-tenants.md", "2e8hops", {"tenants4", "tenants4_wfq1"}, marks=pytest.mark.soak),
+    pytest.param("four-tenants.md", "2e8hops", {"tenants4", "tenants4_wfq1", "tenants4_opt"}, marks=pytest.mark.soak),
     pytest.param("deadlines.md", "3e7hops", {"deadlines", "tenants2"}, marks=pytest.mark.soak),
 ]
 
@@ -98,7 +98,7 @@ def test_a_study_is_one_command_that_ends_in_a_configuration(
     ("name", "schemes"),
     [
         ("hadoop", {"one_queue", "sent_10kb", "sent_100kb", "by_coflow_size"}),
-        ("four-tenants", {"one_queue", "by_tenant", "by_share", "by_both"}),
+        ("four-tenants", {"one_queue", "by_tenant", "by_share", "by_both", "by_bytes"}),
         ("deadlines", {"one_queue", "d2tcp", "two_classes", "two_classes_d2tcp", "by_bytes_sent", "advised"}),
     ],
 )

@@ -1,6 +1,7 @@
 """Every rule of `assign` for every target: the plan has a queue for each class that packets carry in a simulation."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -9,6 +10,8 @@ import pytest
 import export_plans
 from priolane._core import InputError
 from priolane.cli import main
+from priolane.export.deployment import Deployment
+from priolane.export.plan import ExportPlan
 from priolane.export.targets import TARGETS
 from priolane.model.keys import parts
 
@@ -97,7 +100,7 @@ def test_every_rule_is_exported_or_refused_for_a_reason(rule: str, target: str, 
     assert len(plan.scheme_queues) == RULES[rule][1]
     # Junos has one strict level above all the rest; conntrack does not know the class that a group asked for.
     refused = {"junos": "Junos"} if RULES[rule][1] > 1 else {}
-    refused |= {"nft": "flows ask for classes"} if rule == "bytes_sent" else {}
+    refused |= {"nft": "each group begins in a class of its own"} if rule == "bytes_sent" else {}
     if target not in refused:
         assert export_plans.run(target, plan).files
         return
@@ -120,6 +123,60 @@ def test_classes_of_a_simulation_have_a_queue(experiments: dict[str, Path], tmp_
     groups = dict(export_plans.make(experiments["group"], "group").host.groups)
     assert groups == {"web": 0, "batch": 2, "more": 1}
     assert seen["group"] == {0, 1, 2}
+
+
+FIRST = """
+title = "Tenants"
+schemes = ["own"]
+seeds = 1
+time = { flows = 60 }
+topology = { kind = "single_switch", hosts = 4, host_link = { rate = "25Gbps", delay = "1us" } }
+switch = { buffer = { dynamic = "4MB", alpha = 1 }, ecn = "auto" }
+[scheme.own]
+base = "dctcp"
+assign = { kind = "bytes_sent", levels = 2, thresholds = ["146kB"], first = { more = 2, batch = 1 } }
+port = { kind = "strict", queues = 3 }
+map = { class = [0, 1, 2, 2] }
+""" + GROUPS.replace("class = 1\n", "")
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> ExportPlan:
+    """A ladder of two levels in three queues: groups begin in the first, the second and the last one."""
+    (tmp_path / "first.toml").write_text(FIRST, encoding="utf-8")
+    return export_plans.make(tmp_path / "first.toml", "own")
+
+
+@pytest.mark.parametrize(("group", "points"), [("web", [40, 32]), ("batch", [40, 32, 0]), ("more", [40, 0, 0])])
+def test_marks_of_a_group_begin_in_its_class(first: ExportPlan, group: str, points: list[int]) -> None:
+    assert [queue.dscp for queue in first.queues] == [40, 32, 0]
+    text = export_plans.run("nft", first, Deployment(group=group)).files["mark.nft"]
+    assert f"\ntable inet priolane_{group} {{\n" in text
+    begin = {"web": 0, "batch": 1, "more": 2}[group]
+    # 146,000 B are the payload of 100 packets of 1500 B, and one packet more has room for the SYN. Control packets keep
+    # the best class.
+    ladder = f"0-151499 : goto class{begin}, 151500-18446744073709551615 : goto class{begin + 1}"
+    assert f"ct original bytes vmap {{ {ladder} }}" in text
+    assert "tcp ip length <= 80 goto class0\n" in text
+    assert [int(point) for point in re.findall(r"chain class\d \{\n +ip dscp set (\d+)", text)] == points
+
+
+def test_marks_of_groups_that_begin_in_several_classes_need_the_name_of_one(first: ExportPlan) -> None:
+    for group, says in ((None, "--group web, --group batch, --group more"), ("idle", "one of web, batch, more")):
+        with pytest.raises(InputError, match=says):
+            export_plans.run("nft", first, Deployment(group=group))
+
+
+def test_the_plan_for_hosts_has_the_levels_of_each_group(first: ExportPlan) -> None:
+    levels = json.loads(export_plans.run("hosts", first).files["hosts.json"])["demotion_by_group"]
+    assert [(row["group"], row["level"], row["from_bytes"], row["class"], row["dscp"]) for row in levels] == [
+        ("web", 0, 0, 0, 40),
+        ("web", 1, 146_000, 1, 32),
+        ("batch", 0, 0, 1, 32),
+        ("batch", 1, 146_000, 2, 0),
+        ("more", 0, 0, 2, 0),
+        ("more", 1, 146_000, 3, 0),
+    ]
 
 
 def _scheme_of(run: Path) -> str:

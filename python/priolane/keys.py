@@ -139,6 +139,9 @@ Assign = TypedDict(
         "error": float | str | Path,
         # The exponent e (Firapam Eqs. 6, 8).
         "exponent": float | str | Path,
+        # The class in which flows of each group begin, by its name; they are demoted from there at the same thresholds.
+        # Groups without an entry begin in class 0.
+        "first": Mapping[str, int],
         # Share of flows of each class, class 0 first, summing to 1 (Firapam §V, Table II).
         "fractions": Sequence[float | str | Path],
         # Scope of the sizes that thresholds are computed from: global, local or a group.

@@ -16,6 +16,7 @@ mod demand;
 mod drawn_deadlines;
 mod empty_paths;
 mod failures;
+mod first_classes;
 mod fit;
 mod global;
 mod identity;

@@ -16,7 +16,7 @@ mod shipped;
 mod transport;
 
 use priolane_core::admit::Policy;
-use priolane_core::assign::Assign;
+use priolane_core::assign::{Assign, FirstClasses};
 use priolane_core::file_code::FileCode;
 use priolane_core::host::Order;
 use priolane_core::nic::Nic;
@@ -110,13 +110,19 @@ impl Scheme {
         self.assign.demotion().map_or(1, |demotion| demotion.levels)
     }
 
+    /// Returns the number of classes in which flows begin if they request classes up to `top`.
+    pub(crate) fn classes_given(&self, top: u8) -> u8 {
+        match &self.assign {
+            Assign::ByFlow(rule) => rule.part().levels(),
+            Assign::BytesSent(bytes_sent) => bytes_sent.first.as_ref().map_or(top, FirstClasses::largest) + 1,
+            Assign::None(_) => top + 1,
+        }
+    }
+
     /// Returns the number of classes of packets if flows request classes up to `top`: assigned classes, classes by
     /// demotion, or those of the transport.
     pub(crate) fn classes_carried(&self, top: u8) -> u32 {
-        let given = match &self.assign {
-            Assign::ByFlow(rule) => rule.part().levels(),
-            Assign::None(_) | Assign::BytesSent(_) => top + 1,
-        };
+        let given = self.classes_given(top);
         let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
         let own = u32::from(self.transport.classes());
         (u32::from(given) + u32::from(self.levels()) - 1).max(own)

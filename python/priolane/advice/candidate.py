@@ -40,6 +40,11 @@ def texts(thresholds: Sequence[int]) -> list[str]:
     return [f"{threshold}B" for threshold in thresholds]
 
 
+def folding(classes: int, queues: int) -> dict[str, Any]:
+    """The row of a map whose last queue has all classes beyond it; empty where each class has a queue."""
+    return {"map": {"class": [min(number, queues - 1) for number in range(classes)]}} if classes > queues else {}
+
+
 def strict(queues: int) -> dict[str, Any]:
     """Strict queues."""
     return {"kind": "strict", "queues": queues}

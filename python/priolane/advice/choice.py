@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from priolane.advice.answer import JudgedCandidate
 from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import PUBLISHED
-from priolane.advice.outcomes import Values, estimates, is_surely_better, meeting, outcomes
+from priolane.advice.outcomes import Values, estimates, is_surely_better, meeting, outcomes, surely_meeting
 from priolane.advice.racing import Race, Why
 from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trials, timed_out_parts, values
@@ -17,7 +17,7 @@ FINALISTS = 4
 CHEAPEST = 3
 """The candidates that met all goals in the race and cost least, which are judged, too."""
 _LEAST = 2
-"""The candidates that are judged whatever that takes: the best one, and the cheapest that met all goals."""
+"""The candidates that are judged whatever that takes: the best one, and the cheapest that surely met all goals."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ def choose_finalists(
 ) -> list[Candidate]:
     """The candidates that are judged beside today's scheme, as many as `room` has whole lists for, and at least two.
 
-    They are the best of the race, the cheapest ones that met all goals in it, thresholds that tuning found with those
-    that it began with, and published ones. Candidates that were eliminated last follow where these are few.
+    They are the best of the race, the cheapest ones that met all goals in it (surely before in the mean), thresholds
+    that tuning found with those that it began with, and published ones. Candidates that were eliminated last follow
+    where these are few.
     """
     best = raced.left[:FINALISTS]
     cheapest = _cheapest(context, raced, by_name)
@@ -44,7 +45,9 @@ def choose_finalists(
     late.sort(key=lambda name: (-raced.ended[name].windows, raced.scores[name]))
     origin = [] if tuned.tuned_from is None else [tuned.tuned_from]
     published = [PUBLISHED] if PUBLISHED in by_name else []
-    names = [*best[:1], *cheapest[:1], *origin, *published, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
+    cost = {name: context.today.cost(by_name[name]) for name in cheapest}
+    cheaper = [name for name in cheapest[1:2] if cost[name] < cost[cheapest[0]]]
+    names = [*best[:1], *cheapest[:1], *cheaper, *origin, *published, tuned.name, *best[1:2], *cheapest[1:], *best[2:]]
     names += late[: FINALISTS - len(best)]
     known = list(dict.fromkeys(name for name in names if name in by_name))[
         : max(_LEAST, math.floor(min(room, len(names))))
@@ -57,7 +60,11 @@ def choose_finalists(
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:
     left_out = {name for name, how in raced.ended.items() if how.why in (Why.SAME, Why.STUCK)}
     names = [name for name in meeting(context.goals, raced.values) if name not in left_out]
-    return sorted(names, key=lambda name: context.today.cost(by_name[name]))[:CHEAPEST]
+    names.sort(key=lambda name: context.today.cost(by_name[name]))
+    # The cheapest in the mean alone may miss on the whole list, where the cheapest that is sure would lead.
+    sure = {*surely_meeting(context.goals, raced.values)}
+    first = [name for name in names if name in sure][:1]
+    return [*first, *(name for name in names if name not in first)][:CHEAPEST]
 
 
 def judge(

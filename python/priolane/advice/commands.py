@@ -69,7 +69,10 @@ def _of_hosts(steps: set[Step], advised: Candidate) -> Iterator[tuple[str, ...]]
     if steps & _OF_TCP:
         yield ("sysctl", "--prefix", _PREFIX)
     if Step.DSCP in steps or (Step.HOST_QDISC in steps and counted):
-        yield ("nft", *(("--idle", f"{IDLE_S}s") if counted else ()))
+        idle = ("--idle", f"{IDLE_S}s") if counted else ()
+        # Where each tenant begins in a class of its own, each has a file of marks.
+        for group in rows["assign"].get("first") or (None,):
+            yield ("nft", *idle, *(() if group is None else ("--group", group)))
     if Step.HOST_QDISC in steps:
         yield ("tc",)
     if steps & _OF_STACKS or (Step.DSCP in steps and not counted):
@@ -105,7 +108,9 @@ class _Made:
         routing: Routing = "best" if "best" in options else "own"
         prefixes = read_networks("--prefix", _PREFIX) if "--prefix" in options else ()
         present = self.present if target == SYSTEM else None
-        deployment = Deployment(prefixes=prefixes, idle=IDLE_S if "--idle" in options else None, present=present)
+        group = options[options.index("--group") + 1] if "--group" in options else None
+        idle = IDLE_S if "--idle" in options else None
+        deployment = Deployment(prefixes=prefixes, group=group, idle=idle, present=present)
         plan = read_plan(self.experiment, Options(schemes=(self.scheme,), seeds=1), routing=routing, named=None)
         # Beside a present configuration, 0 stays with other traffic, and hosts mark what the switch was given.
         points = code_points.beside_others(plan) if self.into is not None and target in _MARKING else None
@@ -117,8 +122,11 @@ class _Made:
         words = ("priolane", "export", target, path_word(self.experiment), "--scheme", self.scheme, *options)
         words += () if self.into is None or present is None else ("--into", path_word(self.into))
         words += () if points is None else ("--dscp", ",".join(map(str, points)))
-        words += ("-o", path_word(self.experiment.parent / f"export-{target}"))
-        return ExportCommand(target, command_line(*words), _INTO if present is not None else _SAYS[target])
+        name = target if group is None else f"{target}-{group}"
+        words += ("-o", path_word(self.experiment.parent / f"export-{name}"))
+        says = _INTO if present is not None else _SAYS[target]
+        says += "" if group is None else f"; of `{group}` alone, so name its flows by --match where a host has others"
+        return ExportCommand(target, command_line(*words), says)
 
 
 # The targets that mark packets by their class.

@@ -27,7 +27,7 @@ _TIMEOUTS = ("4ms", "1ms")
 # Transports besides that of the leading ladder.
 _TRANSPORTS = 2
 # Rows of a ladder; the others are those of its transport.
-_LADDER = ("assign", "port", "host")
+_LADDER = ("assign", "port", "host", "map")
 
 
 def compose(
@@ -96,7 +96,7 @@ def _on_others(
 
 
 def _same_ladder(candidate: Candidate, other: Candidate) -> bool:
-    return all(candidate.rows.get(row) == other.rows.get(row) for row in ("assign", "port"))
+    return all(candidate.rows.get(row) == other.rows.get(row) for row in ("assign", "port", "map"))
 
 
 def _takes_queues(rows: Mapping[str, Any]) -> bool:

@@ -20,25 +20,28 @@ from priolane.results.numbers import format_value, short
 IDLE_S = 1
 """The whole seconds after which an idle connection is forgotten in what is advised."""
 _FOR_EVER = float("inf")
+_CLASSES = 16
 _NS = 1e-9
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """The memory of connections: `asked` is the class in which each flow begins, by what its connection sent before.
+    """The memory of connections: `levels` is how far each flow is demoted at its start, by what its connection sent
+    before, and `asked` the class in which it begins.
 
     `name` and `says` describe it, and `is_reset` says whether idle connections are forgotten.
     """
 
     name: str
     says: str
+    levels: Numbers
     asked: Numbers
     is_reset: bool
 
     @property
     def demoted(self) -> int:
-        """The number of flows that do not begin in the first queue."""
-        return int((self.asked > 0).sum())
+        """The number of flows that do not begin in the queue of a flow that is alone on its connection."""
+        return int((self.levels > 0).sum())
 
 
 def remembered(flows: FlowList, advised: Candidate) -> tuple[Remembered, ...]:
@@ -49,6 +52,7 @@ def remembered(flows: FlowList, advised: Candidate) -> tuple[Remembered, ...]:
     assign = merged(advised.rows)["assign"]
     if flows.connections is None or assign["kind"] != "bytes_sent":
         return ()
+    first = np.asarray([assign.get("first", {}).get(name, 0) for name in flows.groups], dtype=np.int64)
     ends = np.sort(np.asarray([size(str(text)) for text in assign["thresholds"]], dtype=float))
     memories = []
     for name, says, idle_s in (
@@ -57,16 +61,21 @@ def remembered(flows: FlowList, advised: Candidate) -> tuple[Remembered, ...]:
     ):
         levels = np.searchsorted(ends, _bytes_before(flows, flows.connections, idle_s), side="right").astype(np.int64)
         if levels.any():
-            memories.append(Remembered(name, says, levels, is_reset=idle_s < _FOR_EVER))
+            asked = levels + first[flows.group_of]
+            memories.append(Remembered(name, says, levels, asked, is_reset=idle_s < _FOR_EVER))
     return tuple(memories)
 
 
-def folded(candidate: Candidate, levels: Numbers) -> Candidate:
+def folded(candidate: Candidate, asked: Numbers) -> Candidate:
     """The candidate whose last queue has all classes beyond its queues: flows that begin in another queue than the
-    first are demoted from there."""
-    queues = max(1, int(merged(candidate.rows)["port"].get("queues", 1)))
-    classes = [min(number, queues - 1) for number in range(int(levels.max()) + queues)]
-    return replace(candidate, rows={**candidate.rows, "map": {"class": classes}})
+    first are demoted from there. `asked` has the class in which each begins, in place of classes by group."""
+    rows = merged(candidate.rows)
+    queues = max(1, int(rows["port"].get("queues", 1)))
+    classes = min(_CLASSES, int(asked.max()) + max(queues, int(rows["assign"].get("levels", 1))))
+    own = {**candidate.rows, "map": {"class": [min(number, queues - 1) for number in range(classes)]}}
+    if rows["assign"].get("first"):
+        own["assign"] = {key: value for key, value in rows["assign"].items() if key != "first"}
+    return replace(candidate, rows=own)
 
 
 def _bytes_before(flows: FlowList, connection: Numbers, idle_s: float) -> Sizes:

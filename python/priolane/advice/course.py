@@ -20,6 +20,7 @@ from priolane.advice.feasible import feasible
 from priolane.advice.goals import Goal
 from priolane.advice.measured import compare
 from priolane.advice.outcomes import Values, estimates, referring
+from priolane.advice.pace import fit, lengthen, measure_pace
 from priolane.advice.place import claim, finish, replaced
 from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
@@ -133,12 +134,12 @@ def _advise(context: AdviceContext) -> Advice:
     if known is not None:
         return known
     context.flows.write(context.request.out / FLOWS)
-    pace = stages.measure_pace(context)
     schemes = feasible(context.fabric, context.flows)
     training = stages.make_training(context, Windows.over(context.flows, MOST), _LOAD)
     guessed = wanted(context, candidates(context.fabric, schemes, training))
-    context, pace = stages.lengthen(context, pace)
-    context, pace = stages.fit(context, pace, len(guessed))
+    pace = measure_pace(context, len(guessed))
+    context, pace = lengthen(context, pace)
+    context, pace = fit(context, pace, len(guessed))
     lacking = sufficiency.too_short(context, pace.longest_s(context.goals))
     if lacking is not None:
         return _answer(context, Kind.UNKNOWN, insufficient=lacking)

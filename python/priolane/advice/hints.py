@@ -3,6 +3,9 @@
 deadlines       flows with a deadline have the first of two queues
 tenantsL        a strict queue for each tenant, those that the goals name first; the last ones share one of L queues
 tenantsL_wfqR   the same queues, served by weights, each R times the next; R = 1 for equal ones
+tenantsL_opt    L strict queues by tenant and bytes sent: a flow begins in its tenant's queue, and leaves it for the
+                next after a solved threshold; the last ones share one of L queues
+tenantsL_class  the same, where a class of the goals begins
 coflowL         L queues by the bytes of coflows, each with as many bytes, where sizes are known
 coflowL_es      the same, each with as many coflows
 coflow2_at_B    2 queues by the bytes of coflows, below B where a class of the goals begins and above it
@@ -11,7 +14,7 @@ coflow2_at_B    2 queues by the bytes of coflows, below B where a class of the g
 from collections.abc import Iterator
 from dataclasses import replace
 
-from priolane.advice.candidate import Candidate, strict, texts
+from priolane.advice.candidate import Candidate, folding, strict, texts
 from priolane.advice.fabric import Fabric, class_edges
 from priolane.advice.training import Training
 
@@ -25,6 +28,7 @@ def candidates(base: str, fabric: Fabric, training: Training) -> Iterator[Candid
         yield _deadlines(base)
     if len(training.tenants) > 1:
         yield from _tenants(base, min(len(training.tenants), fabric.queues), training)
+        yield from _tenants_by_bytes(base, fabric, training)
     if len(training.coflows) and "sizes_known" in fabric.features:
         for levels in (level for level in _LEVELS if level <= fabric.queues):
             yield from _coflows(base, levels, training)
@@ -61,6 +65,28 @@ def _tenants(base: str, queues: int, training: Training) -> Iterator[Candidate]:
         yield replace(
             candidate, name=f"{candidate.name}_wfq{ratio}", description=description, rows={**rows, "port": port}
         )
+
+
+def _tenants_by_bytes(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    """Ladders of two levels for each tenant: flows that have sent much share the queue of the next tenant."""
+    names = [training.groups[place] for place in training.tenants]
+    edges = {
+        "opt": (training.ladders(2).of("opt").thresholds, "solved for all flows"),
+        "class": (class_edges(fabric.classes)[:1], "where a class of the goals begins"),
+    }
+    for suffix, (stated, about) in edges.items():
+        thresholds = training.cut(stated)
+        if not thresholds:
+            continue
+        queues = min(len(names) + len(thresholds), fabric.queues)
+        first = {name: min(nth, queues - 1) for nth, name in enumerate(names)}
+        levels = len(thresholds) + 1
+        assign = {"kind": "bytes_sent", "levels": levels, "thresholds": texts(thresholds), "first": first}
+        rows = {"base": base, "assign": assign, "port": strict(queues), "host": {"kind": "round_robin"}}
+        rows |= folding(max(first.values()) + levels, queues)
+        description = f"{queues} strict priorities by tenant, in the order of the goals, and bytes sent: {about}"
+        name = f"tenants{queues}_{suffix}"
+        yield Candidate(name, "by tenant and bytes sent", description, rows, queues, thresholds, ("assign",))
 
 
 def _coflows(base: str, levels: int, training: Training) -> Iterator[Candidate]:

@@ -15,7 +15,7 @@ def why_these(advice: Advice) -> str | None:
     advised, judging = advice.advised, advice.judging
     if advised is None or judging is None or merged(advised.rows)["assign"]["kind"] != _BY_BYTES:
         return None
-    levels = advised.queues
+    levels = len(advised.thresholds) + 1
     command = f"`priolane thresholds --levels {levels}`"
     model = next((candidate for candidate in judging.candidates if candidate.name == f"sent{levels}_opt"), None)
     if model is None:

@@ -140,13 +140,31 @@ def scores(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, Jac
 
 def meeting(goals: Sequence[Goal], values: Mapping[str, Values]) -> list[str]:
     """The candidates whose values meet all goals; each may have been read in windows of its own."""
+    return [
+        name
+        for name, margins in _margins_of_all(goals, values).items()
+        if all(margin is not None and margin.all <= 0 for margin in margins)
+    ]
+
+
+def surely_meeting(goals: Sequence[Goal], values: Mapping[str, Values]) -> list[str]:
+    """The candidates whose intervals meet all goals; each may have been read in windows of its own, so that relative
+    bounds are taken as exact."""
+    return [
+        name
+        for name, margins in _margins_of_all(goals, values).items()
+        if all(margin is not None and margin.is_finite and margin.all + margin.half_width() <= 0 for margin in margins)
+    ]
+
+
+def _margins_of_all(goals: Sequence[Goal], values: Mapping[str, Values]) -> dict[str, list[Jackknife | None]]:
+    """The margins of each candidate, with bounds from all flows that are read."""
     alone = {
         name: {goal.name: None if (own := of[goal.name]) is None else Jackknife(own.values[:1]) for goal in goals}
         for name, of in values.items()
     }
     bounds = _bounds(goals, alone)
-    margins = {name: [_margin(goal, of[goal.name], bounds[goal.name]) for goal in goals] for name, of in alone.items()}
-    return [name for name, of in margins.items() if all(margin is not None and margin.all <= 0 for margin in of)]
+    return {name: [_margin(goal, of[goal.name], bounds[goal.name]) for goal in goals] for name, of in values.items()}
 
 
 def is_surely_better(goals: Sequence[Goal], values: Mapping[str, Values], leader: str, rival: str) -> bool:

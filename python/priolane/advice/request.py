@@ -151,6 +151,9 @@ class AdviceContext:
 
 def read(request: Request, tell: Tell) -> AdviceContext:
     """Reads goals, files and list; raises `InputError` for what is wrong in them."""
+    limit = request.budget
+    if limit is not None and limit.unit != "hops":
+        raise InputError(f"--budget {limit}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 5")
     goals, queues = read_goals(request.goals)
     fabric = read_fabric(
         request.fabric,

@@ -120,6 +120,7 @@ def _experiment(
 ) -> Experiment:
     """The experiment of a step, with `transport` for the flows from unchanged hosts."""
     folder = f"{_FOLDER}_{part}"
+    advised = _by_sides(advised, context.flows.groups, flows.groups)
     last = advised.queues - 1 if advised.queues else 0
     old = [name for name in flows.groups if name.endswith(f"_{UNCHANGED}")]
     flows.write(context.request.out / folder, classes=dict.fromkeys(old, last))
@@ -142,6 +143,21 @@ def _by_side(flows: FlowList, changed: Sequence[int]) -> FlowList:
     place = flows.group_of * 2 + is_old
     used, group_of = np.unique(place, return_inverse=True)
     return replace(flows, groups=tuple(names[number] for number in used), group_of=group_of)
+
+
+def _by_sides(advised: Candidate, groups: Sequence[str], sides: Sequence[str]) -> Candidate:
+    """The candidate for the groups of both sides, where its classes are by group: each side has its group's."""
+    assign = merged(advised.rows)["assign"]
+    of = {side: side.rpartition("_")[0] for side in sides}
+    if assign["kind"] == "group":
+        last = len(assign["classes"]) - 1
+        own: dict[str, Any] = {"classes": [assign["classes"][min(groups.index(of[side]), last)] for side in sides]}
+    elif assign.get("first"):
+        # Unchanged hosts have a transport of their own, and no class by the scheme.
+        own = {"first": {side: assign["first"][of[side]] for side in sides if side.endswith(f"_{CHANGED}")}}
+    else:
+        return advised
+    return replace(advised, rows={**advised.rows, "assign": {**assign, **own}})
 
 
 def _todays_transport(context: AdviceContext, windows: Windows) -> dict[str, Any]:

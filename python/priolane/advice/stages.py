@@ -1,142 +1,31 @@
-"""The stages of an answer: pace, today's scheme on the whole list, race, composed candidates, tuning, judging."""
+"""The stages of an answer: today's scheme on the whole list, race, composed candidates, tuning, judging."""
 
 import math
-import shutil
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
 from priolane._core import InputError, RunFailed
 from priolane.advice import tuning
 from priolane.advice.candidate import Candidate
-from priolane.advice.choice import CHEAPEST, FINALISTS, Judged
+from priolane.advice.choice import FINALISTS, Judged
 from priolane.advice.feasible import Feasibility
-from priolane.advice.goals import Goal
+from priolane.advice.pace import JUDGED, SENSITIVITY, TUNING
 from priolane.advice.racing import Limits, Race, enter, race, stages
-from priolane.advice.request import MINUTES, AdviceContext, tenants
+from priolane.advice.request import AdviceContext, tenants
 from priolane.advice.spending import Ledger, Stage, begin
-from priolane.advice.sufficiency import MARGIN, least_span_s
 from priolane.advice.training import Training
-from priolane.advice.trials import FLOWS, RunOptions, Trials, hops, longest_s
-from priolane.advice.windows import FEWEST, MOST, Windows
+from priolane.advice.trials import FLOWS, RunOptions, Trials, hops
+from priolane.advice.windows import FEWEST, Windows
 from priolane.model.experiment import plan
-from priolane.results.numbers import format_value
 from priolane.storage.files import write_whole
 
-# Of the budget; the rest is the race's.
-_TUNING, _SENSITIVITY = 0.1, 0.15
-# The length of a drawn list, in lengths that flows at its beginning ask for: later ones may take longer.
-_DRAWN = 1.5
-# Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference.
-_JUDGED = FINALISTS + CHEAPEST + 3
 SEEDS = 3
 """The seeds with which the advice is compared with today's scheme."""
 # Whole lists that later stages have to find room for: judging four, other seeds two, and disturbances about five, which
 # are seven runs of two candidates on a third of the list.
 _AFTER_RACE, _AFTER_JUDGING = 11.5, 7.5
-
-
-@dataclass(frozen=True)
-class Pace:
-    """The budget, packet-hops of today's scheme on the whole list, and the trials on its beginning that showed them."""
-
-    budget: float
-    whole: float
-    trials: Mapping[str, Trials]
-
-    def longest_s(self, goals: Sequence[Goal]) -> float:
-        """The longest completion time of a flow of the goals on the beginning of the list: others may take longer."""
-        return max(longest_s(of, goals) for of in self.trials.values())
-
-
-def measure_pace(context: AdviceContext) -> Pace:
-    """Runs today's scheme on the beginning of the list; raises `InputError` for a mistake of the user's files."""
-    first = Windows.over(context.flows, MOST)
-    windows = first if context.needs_whole_list else first.first(1)
-    experiment = context.experiment("calibration.toml", [context.today.candidate], windows)
-    try:
-        plan(experiment.path)
-    except InputError as error:
-        raise InputError(_about_fabric(error, experiment.path, context)) from None
-    directory = context.request.out / "runs" / "calibration"
-    is_new = not directory.exists()
-    if context.request.budget is None:
-        # Runs that are there already have no pace.
-        shutil.rmtree(directory, ignore_errors=True)
-    began = time.perf_counter()
-    one_job = RunOptions(replace(context.request.settings, jobs=1), context.request.watcher)
-    trials = experiment.trials(directory, [context.today.candidate.name], one_job, context.read)
-    taken = hops(trials)
-    whole = taken * (MOST + 1) / (windows.count + 1)
-    per_s = taken / (time.perf_counter() - began)
-    budget = _budget(context, per_s)
-    if is_new or context.request.budget is None:
-        context.speed.hops_per_s = per_s * max(1, context.request.settings.jobs)
-    return Pace(budget, whole, trials)
-
-
-def lengthen(context: AdviceContext, pace: Pace) -> tuple[AdviceContext, Pace]:
-    """The context with a longer list where the list is drawn, and too short for flows as they run at its beginning."""
-    traffic, span = context.request.traffic, context.flows.span_s
-    least = MARGIN * least_span_s(pace.longest_s(context.goals))
-    if not traffic.is_drawn or span >= least or not math.isfinite(least):
-        return context, pace
-    flows = traffic.longer(context.flows, context.fabric, _DRAWN * least)
-    context.tell(f"flows are drawn for {format_value(flows.span_s, 's')}: those of goals take long under load")
-    flows.write(context.request.out / FLOWS)
-    return replace(context, flows=flows), replace(pace, whole=pace.whole * flows.span_s / span)
-
-
-def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
-    """Mistakes of the experiment that was made of the user's files, as mistakes of these."""
-    lines = []
-    for mistake in error.mistakes:
-        own = mistake.file == str(path) or mistake.file.startswith("schemes/")
-        key = mistake.key.replace("scheme.today", "today", 1)
-        place = f"{context.request.fabric}: {key}: "
-        lines.append(f"{place}{mistake.what}. {mistake.advice}" if own else str(mistake))
-    return "\n".join(lines) or str(error)
-
-
-def _budget(context: AdviceContext, hops_per_s: float) -> float:
-    limit = context.request.budget
-    if limit is not None:
-        if limit.unit != "hops":
-            raise InputError(f"--budget {limit}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 5")
-        return limit.amount
-    minutes = MINUTES if context.request.minutes is None else context.request.minutes
-    budget = float(f"{hops_per_s * 60 * minutes * max(1, context.request.settings.jobs):.2g}")
-    context.tell(f"{minutes:g} minutes of this machine: the same answer elsewhere by --budget {budget:.3g}hops")
-    return budget
-
-
-def fit(context: AdviceContext, pace: Pace, count: int) -> tuple[AdviceContext, Pace]:
-    """The context with as much of the list as the budget has room for; raises `InputError` if that is too little.
-
-    The race needs its first round of `count` candidates, and judging the whole list.
-    """
-    first = (FEWEST + 1) / (MOST + 1)
-    needed = pace.whole * (2 + count * (1.0 if context.needs_whole_list else first) + _JUDGED)
-    room = (1 - _TUNING - _SENSITIVITY) * pace.budget
-    if needed <= room:
-        return context, pace
-    part = room / needed
-    counts = context.counts()
-    least = min((FEWEST + 1) * goal.quantity.least / max(1, counts[goal.name]) for goal in context.goals)
-    if context.needs_whole_list or part < least:
-        enough = 1.1 * pace.budget / (part if context.needs_whole_list else part / least)
-        raise InputError(
-            f"--budget {pace.budget:.3g}hops: {count} candidates and judging leave too few flows to read; at least "
-            f"--budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
-        )
-    enough = float(f"{1.05 * pace.budget / part:.2g}")
-    shorter = replace(context, flows=context.flows.beginning(part), part=part, enough=enough)
-    context.tell(str(shorter.cut))
-    shorter.flows.write(context.request.out / FLOWS)
-    return shorter, replace(pace, whole=pace.whole * part)
 
 
 def run_today(context: AdviceContext, windows: Windows, ledger: Ledger) -> Trials:
@@ -164,6 +53,7 @@ def make_training(context: AdviceContext, windows: Windows, load: float) -> Trai
         load=load,
         coflows=context.flows.coflow_bytes,
         tenants=tenants(context),
+        groups=context.flows.groups,
         has_deadlines=context.flows.has("deadline_ns"),
     )
 
@@ -219,7 +109,7 @@ def run_race(context: AdviceContext, entrants: Sequence[Candidate], windows: Win
     out = context.request.out / "runs" / "race"
     # A fifth of the grid is a whole list for each candidate.
     lists = min(
-        (1 - _TUNING - _SENSITIVITY) * ledger.budget / ledger.whole - 1 - _JUDGED,
+        (1 - TUNING - SENSITIVITY) * ledger.budget / ledger.whole - 1 - JUDGED,
         len(entrants) + 1 - _AFTER_RACE - ledger.total / ledger.whole,
     )
 
@@ -287,7 +177,7 @@ def run_tuning(
     ran = [name for name in raced.left if name in raced.rounds[-1].ran]
     leader = next((by_name[name] for name in ran if by_name[name].thresholds), by_name[ran[0]])
     rivals = {name: raced.values[name] for name in ran}
-    room = min(_TUNING * ledger.budget, ledger.lists_left(_AFTER_RACE) * ledger.whole)
+    room = min(TUNING * ledger.budget, ledger.lists_left(_AFTER_RACE) * ledger.whole)
     tuned = tuning.tune(leader, rivals, context.goals, run, int(room / each))
     if tuned.tries:
         outcome = f"{tuned.best.name}" if tuned.best is not leader else "none was better"

@@ -81,7 +81,14 @@ def _configuration(candidate: Candidate, marks: Mapping[str, Any]) -> list[str]:
         if of.get("thresholds"):
             by = _BY.get(str(of.get("kind")), "bytes that its flow has sent")
             lines.append(f"{who} by {by}: {', '.join(of['thresholds'])}")
+        if of.get("first"):
+            begin = ", ".join(f"{name} {number}" for name, number in sorted(of["first"].items(), key=_by_class))
+            lines.append(f"class in which a flow begins, by tenant: {begin}")
     return lines
+
+
+def _by_class(entry: tuple[str, int]) -> tuple[int, str]:
+    return entry[1], entry[0]
 
 
 _BY = {"size": "size of its flow", "coflow_size": "bytes of its coflow"}

@@ -18,8 +18,8 @@ class Training:
     """The flows that candidates are made for: a list of the training flows, their sizes in ascending order, and their
     load.
 
-    `coflows` are the bytes of coflows in ascending order, `tenants` the places of the groups of flows, the most
-    important first (empty if there is one), `has_deadlines` whether any flow has one.
+    `coflows` are the bytes of coflows in ascending order, `groups` the names of the groups of flows, `tenants` their
+    places, the most important first (empty if there is one), `has_deadlines` whether any flow has one.
     """
 
     flows: Path
@@ -27,6 +27,7 @@ class Training:
     load: float
     coflows: Sizes = field(default_factory=lambda: np.empty(0))
     tenants: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
     has_deadlines: bool = False
 
     def ladders(self, levels: int) -> Thresholds:

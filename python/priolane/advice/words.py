@@ -124,6 +124,8 @@ def _served(port: Mapping[str, Any]) -> str:
 def _classes(assign: Mapping[str, Any]) -> list[str]:
     at = ", ".join(format_bytes(size(str(text))) for text in assign.get("thresholds", ()))
     sent = "a flow moves to the next after" if "," in at else "a flow leaves the first after"
+    if assign.get("first"):
+        sent = "each tenant begins in its own; a flow moves to the next after"
     by_kind = {
         "bytes_sent": f"{sent} {at}",
         "size": f"flows go by size, up to {at}",

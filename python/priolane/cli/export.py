@@ -91,6 +91,11 @@ def _add_host_options(command: argparse.ArgumentParser) -> None:
         "cgroup=system.slice/a.service (repeatable; flows have to have all)",
     )
     command.add_argument(
+        "--group",
+        metavar="NAME",
+        help="of nft: the group whose flows are marked, where each begins in a class of its own",
+    )
+    command.add_argument(
         "--idle",
         type=_seconds,
         metavar="TIME",
@@ -104,7 +109,7 @@ def _add_host_options(command: argparse.ArgumentParser) -> None:
 
 
 # The target that an option belongs to; in another one it would be dropped.
-_OF_TARGET = {"into": "sonic", "free": "sonic", "match": "nft", "idle": "nft", "prefix": "sysctl"}
+_OF_TARGET = {"into": "sonic", "free": "sonic", "match": "nft", "group": "nft", "idle": "nft", "prefix": "sysctl"}
 
 
 def _refuse_others(args: argparse.Namespace) -> None:
@@ -138,6 +143,7 @@ def execute(args: argparse.Namespace) -> int:
         cable=args.cable,
         headroom=None if args.headroom is None else read_headroom(args.headroom, args.cable),
         match=read_match(args.match),
+        group=args.group,
         idle=args.idle,
         prefixes=() if args.prefix is None else read_networks("--prefix", args.prefix),
         present=None if args.into is None else read_present(args.into),

@@ -37,8 +37,9 @@ class Deployment:
     `present` is the configuration that a switch of SONiC has now, and `free` are code points that nobody sends there:
     they may lose their queues. `scheme` are the words that name the scheme to `priolane export`, for notes.
 
-    Of hosts: `match` are the flows that are marked (`None`: all), `idle` the seconds after which bytes sent count from
-    zero, `prefixes` the addresses of the datacenter, which get its congestion control.
+    Of hosts: `match` are the flows that are marked (`None`: all), `group` the group of the experiment that these are of
+    (`None`: all groups), `idle` the seconds after which bytes sent count from zero, `prefixes` the addresses of the
+    datacenter, which get its congestion control.
     """
 
     qdisc: Qdisc = "ets"
@@ -49,6 +50,7 @@ class Deployment:
     free: tuple[int, ...] = ()
     scheme: tuple[str, ...] = ()
     match: Match | None = None
+    group: str | None = None
     idle: int | None = None
     prefixes: tuple[Network, ...] = ()
 

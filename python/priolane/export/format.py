@@ -101,7 +101,11 @@ _RANGE = r"[0-9]+-[0-9]+ : (goto class|7072:)[0-9a-f]+"
 _PORTS = r"[0-9]+(-[0-9]+)?"
 _PREFIX = r"[0-9a-f.:]+/[0-9]+"
 _CGROUP = r'"[A-Za-z0-9_.@:-]+(/[A-Za-z0-9_.@:-]+)*"'
-_NFT_WORD = re.compile(rf"[0-9a-f]+|{_PORTS}(, {_PORTS})*|{_PREFIX}(, {_PREFIX})*|{_CGROUP}|{_RANGE}(, {_RANGE})*")
+# The part of a table's name that is a group's.
+_OF_GROUP = r"_[A-Za-z0-9_-]{1,40}"
+_NFT_WORD = re.compile(
+    rf"[0-9a-f]+|{_OF_GROUP}|{_PORTS}(, {_PORTS})*|{_PREFIX}(, {_PREFIX})*|{_CGROUP}|{_RANGE}(, {_RANGE})*"
+)
 SHELL = Format("a shell script", "#", _WORD, _commented)
 NFT = Format("an nftables script", "#", _NFT_WORD, _commented)
 SETTINGS = Format("a file of settings", "#", re.compile(r"[A-Za-z0-9_./-]+|[0-9]+( [0-9]+)*"), _commented)

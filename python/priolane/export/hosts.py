@@ -42,6 +42,7 @@ def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapp
 def _content(plan: ExportPlan) -> dict[str, Any]:
     host = plan.host
     codes = {number: queue.dscp for queue in plan.queues for number in queue.classes}
+    by_level = {} if host.begins_by_group else codes
     return {
         "scheme": plan.scheme,
         "classes": [{"class": number, "dscp": code} for number, code in sorted(codes.items())],
@@ -50,7 +51,8 @@ def _content(plan: ExportPlan) -> dict[str, Any]:
             {"group": name, "class": traffic_class, "dscp": codes.get(traffic_class, plan.queues[-1].dscp)}
             for name, traffic_class in host.groups
         ],
-        "demotion": _ladder(host.demotion, codes),
+        "demotion": _ladder(host.demotion, by_level),
+        "demotion_by_group": _by_group(plan, codes) if host.begins_by_group else [],
         "own_levels": _ladder(host.own_levels, {}),
         "rule": {key: value for key, value in host.assign.items() if host.demotion is None},
         "admission": dict(host.admission),
@@ -71,6 +73,21 @@ def _ladder(ladder: Ladder | None, codes: Mapping[int, int]) -> list[dict[str, A
     return [
         {"level": level, "from_bytes": low} | ({"dscp": codes[level]} if level in codes else {})
         for level, low in enumerate([0, *ladder.thresholds])
+    ]
+
+
+def _by_group(plan: ExportPlan, codes: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Levels of the flows of each group, which begin in the class of the group."""
+    return [
+        {
+            "group": name,
+            "level": row["level"],
+            "from_bytes": row["from_bytes"],
+            "class": first + row["level"],
+            "dscp": codes.get(first + row["level"], plan.queues[-1].dscp),
+        }
+        for name, first in plan.host.groups
+        for row in _ladder(plan.host.demotion, {})
     ]
 
 

@@ -27,10 +27,7 @@ def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapp
         findings.refuse(f"`{host.transport}` sets classes itself, those of ACKs too: export hosts")
     elif not several and host.own_levels is None:
         findings.refuse("all its packets have one class: there is nothing to mark")
-    if host.demotion is not None and any(level for _, level in host.groups):
-        findings.refuse(
-            "flows ask for classes and are demoted from there: conntrack knows the bytes, not the class asked for"
-        )
+    first = _first_class(plan, deployment.group, findings)
     if findings.refusals:
         return {}
     findings.coverage.hosts = True
@@ -42,12 +39,19 @@ def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapp
     if counted:
         _list_bytes(plan, idle, findings)
     _list_match(deployment.match, _overwritten(demoted=demotion is not None, several=several), findings)
-    _list_steps(findings, counted=counted)
+    if host.begins_by_group:
+        findings.note(
+            f"these are the marks of flows of `{deployment.group}`: a host that sends those of several groups loads a "
+            "file for each, each with its own --match"
+        )
+    suffix = "" if deployment.group is None else f"_{deployment.group}"
+    _list_steps(findings, f"{TABLE}{suffix}", counted=counted)
     content = {
         "plan": plan,
         "what": "marks of a host: nft -f mark.nft",
-        "demotion": _ranges(plan, demotion, "goto class{}") if demotion is not None else "",
-        "classes": [(number, _dscp(plan, number)) for number in range(demotion.levels if demotion else 0)],
+        "suffix": suffix,
+        "demotion": _ranges(plan, demotion, "goto class{}", first) if demotion is not None else "",
+        "classes": [(number, _dscp(plan, number)) for number in _classes(demotion, first)],
         "levels": _ranges(plan, own, f"{tc.HANDLE}:{{}}", first=1) if own is not None else "",
         "marked": [queue.dscp for queue in plan.queues if queue.dscp],
         "rest": plan.queues[-1].dscp,
@@ -56,6 +60,28 @@ def export(plan: ExportPlan, deployment: Deployment, findings: Findings) -> Mapp
         "idle": idle,
     }
     return {"mark.nft": render("nft.j2", content | {"findings": findings.lines()})}
+
+
+def _first_class(plan: ExportPlan, group: str | None, findings: Findings) -> int:
+    """The class in which the marked flows begin; refuses where it is another for each group, and none is named."""
+    host = plan.host
+    known = dict(host.groups)
+    if group is not None and group not in known:
+        findings.refuse(f"--group {group}: there is no such group with flows; one of {', '.join(known)}")
+    elif group is not None and host.demotion is None:
+        findings.refuse("--group is of classes by bytes sent: applications mark the classes of this scheme")
+    elif group is None and host.begins_by_group:
+        names = ", ".join(f"--group {name}" for name in known)
+        findings.refuse(
+            "each group begins in a class of its own, and conntrack knows the bytes and not the group: export once "
+            f"for each ({names}), with --match where a host sends flows of several"
+        )
+    return 0 if group is None else known.get(group, 0)
+
+
+def _classes(demotion: Ladder | None, first: int) -> list[int]:
+    """The classes of packets: that of control packets, and those through which flows are demoted."""
+    return [] if demotion is None else sorted({0, *range(first, first + demotion.levels)})
 
 
 def _list_classes(plan: ExportPlan, findings: Findings) -> None:
@@ -97,16 +123,16 @@ def _list_match(match: Match | None, overwritten: str, findings: Findings) -> No
         )
 
 
-def _list_steps(findings: Findings, *, counted: bool) -> None:
+def _list_steps(findings: Findings, table: str, *, counted: bool) -> None:
     """The steps to load, verify and go back; `counted` says that conntrack has to count bytes."""
     if counted:
         findings.do("load", f"test -e before.conf || sysctl {_COUNTS} > before.conf")
         findings.do("load", f"sysctl -w {_COUNTS}=1")
     findings.do("load", "nft -c -f mark.nft, which only checks")
     findings.do("load", "nft -f mark.nft, which takes the place of an earlier one")
-    findings.do("verify", f"nft list table {TABLE}")
+    findings.do("verify", f"nft list table {table}")
     findings.do("verify", "tcpdump -v -c 20 tcp, which shows the tos of packets")
-    findings.do("roll back", f"nft delete table {TABLE}")
+    findings.do("roll back", f"nft delete table {table}")
     if counted:
         findings.do("roll back", "sysctl -p before.conf")
 

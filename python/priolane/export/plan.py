@@ -229,6 +229,11 @@ class Host:
     rates: tuple[int, ...]
 
     @property
+    def begins_by_group(self) -> bool:
+        """Whether flows are demoted by bytes sent from the class of their group on, and groups have several."""
+        return self.demotion is not None and any(level for _, level in self.groups)
+
+    @property
     def sets_classes(self) -> bool:
         """Whether the transport itself chooses the class of each packet."""
         own = self.parameters.get("control_class", 0) != 0 or "cnp_class" in self.parameters

@@ -167,8 +167,12 @@ _BY_GROUP = ("none", "bytes_sent", "group")
 def _classes_of_groups(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> list[tuple[str, int]]:
     """The class of each group that has flows: the rule `group` counts all groups, its last class is for the rest."""
     stated = assign["classes"] if assign["kind"] == "group" else None
+    first = assign.get("first", {})
     return [
-        (group["name"], stated[min(place, len(stated) - 1)] if stated else group.get("class") or 0)
+        (
+            group["name"],
+            stated[min(place, len(stated) - 1)] if stated else first.get(group["name"], group.get("class") or 0),
+        )
         for place, group in enumerate(merged["group"])
         if group["app"] != "none"
     ]
@@ -264,7 +268,7 @@ def _classes_by(of: Mapping[str, Any]) -> str:
         return "the transport sets the class of each packet"
     says = {
         "none": "applications ask for the class of their group",
-        "bytes_sent": "bytes sent",
+        "bytes_sent": "bytes sent, from the class of a flow's group on" if assign.get("first") else "bytes sent",
         "group": "each group has the class that the table states",
     }.get(assign["kind"], f"the rule `{assign['kind']}` when a flow starts")
     if admit["kind"] != "none":

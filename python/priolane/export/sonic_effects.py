@@ -119,7 +119,11 @@ def _note_hosts(of: Placement, deployment: Deployment, findings: Findings) -> No
     words = ["priolane", "export", "nft" if is_marked else "hosts", *(deployment.scheme or ("FILE.toml",))]
     words += _IDLE if is_marked and host.demotion is not None else ()
     words += ["--dscp", ",".join(map(str, of.own))]
-    findings.note(f"hosts have to mark these code points, the last one too: {command_line(*words)}")
+    if is_marked and host.begins_by_group:
+        words += ["--group", host.groups[0][0]]
+    others = ", ".join(f"--group {name}" for name, _ in host.groups[1:])
+    more = f", and again with {others}" if "--group" in words and others else ""
+    findings.note(f"hosts have to mark these code points, the last one too: {command_line(*words)}{more}")
 
 
 def _list_steps(of: Placement, findings: Findings) -> None:

@@ -2,6 +2,7 @@
 
 use super::by_flow::{ByFlow, RegisteredRule, Rule};
 use super::bytes_sent::BytesSent;
+use super::first_class::FirstClasses;
 use super::thresholds::Demotion;
 use crate::file_code::FileCode;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
@@ -128,6 +129,14 @@ impl Assign {
     pub fn demotion(&self) -> Option<&Demotion> {
         match self {
             Self::BytesSent(bytes_sent) => Some(&bytes_sent.demotion),
+            Self::None(_) | Self::ByFlow(_) => None,
+        }
+    }
+
+    /// Returns the classes in which flows of groups begin and from which they are demoted; `None` if none are stated.
+    pub fn first(&self) -> Option<&FirstClasses> {
+        match self {
+            Self::BytesSent(bytes_sent) => bytes_sent.first.as_ref(),
             Self::None(_) | Self::ByFlow(_) => None,
         }
     }

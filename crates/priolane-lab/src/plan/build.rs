@@ -20,7 +20,9 @@ use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::run::Run;
-use super::{adaptation, admission, classes, coexistence, failures, observed_port, ports, traffic};
+use super::{
+    adaptation, admission, classes, coexistence, failures, first_classes, observed_port, ports, traffic,
+};
 use crate::experiment::{
     Arrivals, AtRate, Change, ControlTarget, Deadline, EventKind, Experiment, Group, Pair, Payer, Slowdown,
     Timing,
@@ -266,6 +268,9 @@ fn assign(
         } else {
             assign_some(experiment, rule, flows, draws);
         }
+    }
+    if let Some(first) = scheme.assign.first() {
+        first_classes::assign(experiment, first, flows);
     }
     if let Some(failure) = scheme.assign.file_code().and_then(FileCode::take_failure) {
         let (file, fix) = (experiment.sources.experiment(), "a class that returns a priority for every flow");

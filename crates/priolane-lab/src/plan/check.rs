@@ -10,10 +10,10 @@ use super::global::TrafficEstimates;
 use super::offers::GroupOffer;
 use super::resolve::Unsolved;
 use super::steady::SteadyNeeds;
-use super::{coexistence, connections, fit, ports, resolve};
+use super::{coexistence, connections, first_classes, fit, ports, resolve};
 use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
 use crate::interrupt::Interrupt;
-use crate::scheme::{self, Fabric, Scheme};
+use crate::scheme::{self, Fabric, Fault, Scheme};
 
 /// A sweep point that has been checked against its network.
 pub(super) struct CheckedPoint {
@@ -51,6 +51,7 @@ pub(super) fn check(
         let mut notes = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
             .map_err(|why| unsolved(&named, why, &experiment, root))?;
         notes.extend(scheme::complete(&mut scheme, &fabric));
+        all_of(&named, first_classes::faults(&experiment, &scheme, &fabric))?;
         notes.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
         connections::check(&experiment, &scheme).map_err(|fault| blame(&named, &fault))?;
         notes.extend(coexistence::check(&experiment, (&named, &scheme), &fabric, root)?);
@@ -72,10 +73,15 @@ pub(super) fn check(
 fn settings(named: &NamedScheme, scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, InputError> {
     let (wrong, doubtful): (Vec<_>, Vec<_>) =
         scheme::findings(scheme, fabric).into_iter().partition(|finding| finding.severity == Severity::Error);
-    let mut found = Mistakes::new(&named.origin.file);
-    wrong.iter().for_each(|finding| found.add(blame(named, &finding.fault)));
-    found.finish()?;
+    all_of(named, wrong.into_iter().map(|finding| finding.fault).collect())?;
     Ok(doubtful.iter().map(ToString::to_string).collect())
+}
+
+/// Returns all faults of a scheme as an error.
+fn all_of(named: &NamedScheme, faults: Vec<Fault>) -> Result<(), InputError> {
+    let mut found = Mistakes::new(&named.origin.file);
+    faults.iter().for_each(|fault| found.add(blame(named, fault)));
+    found.finish()
 }
 
 /// Converts unsolved thresholds to an error at the scheme's key or, if the load is at fault, at the largest load that a
@@ -96,7 +102,7 @@ fn unsolved(named: &NamedScheme, why: Unsolved, experiment: &Experiment, root: &
 }
 
 /// Converts a scheme's fault to an error at its position in the scheme.
-fn blame(named: &NamedScheme, fault: &scheme::Fault) -> InputError {
+fn blame(named: &NamedScheme, fault: &Fault) -> InputError {
     let origin = overlay::locate(&named.tree, &fault.key).unwrap_or_else(|| named.origin.clone());
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
 }

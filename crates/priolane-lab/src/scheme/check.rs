@@ -230,18 +230,16 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Checks that one row sets the classes that flows request, and that the admit row supports all of them.
 fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let top = fabric.top_class;
-    let asked = match &scheme.assign {
-        Assign::ByFlow(rule) if top > 0 => {
-            let what = format!(
-                "`{}` assigns the class of each flow, but flows of the experiment request classes up to \
-                 {top}",
-                rule.name()
-            );
-            return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
-        }
-        Assign::ByFlow(rule) => rule.part().levels(),
-        Assign::None(_) | Assign::BytesSent(_) => top + 1,
-    };
+    if let Assign::ByFlow(rule) = &scheme.assign
+        && top > 0
+    {
+        let what = format!(
+            "`{}` assigns the class of each flow, but flows of the experiment request classes up to {top}",
+            rule.name()
+        );
+        return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
+    }
+    let asked = scheme.classes_given(top);
     match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
             let what = format!("flows request {asked} classes, but admission has {levels}");

@@ -14,6 +14,7 @@ mod edges;
 mod equipment;
 mod executed;
 mod fingerprints;
+mod first_classes;
 mod flow_sizes;
 mod jobs;
 mod lanes;
