@@ -439,8 +439,9 @@ Transport = TypedDict(
         "cnp_class": int,
         # N, the least time between two CNPs of a flow (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_interval": str,
-        # Class of ACKs, handshake packets and replies to probes.
-        "control_class": int,
+        # Class of ACKs, handshake packets and replies to probes: a number, or `"flow"` for the class of the packet that
+        # is answered.
+        "control_class": Literal["flow"] | int,
         # Maximum message length of each unscheduled class but the last, in ascending order; by default chosen so that
         # each class carries the same number of unscheduled bytes (Homa (SIGCOMM 2018) §3.4).
         "cutoffs": Sequence[str],

@@ -51,10 +51,10 @@ fn of_schema(schema: &Schema, value: Option<&WrittenValue>) -> Vec<WrittenValue>
         Schema::Bool => [true, false].map(WrittenValue::Bool).to_vec(),
         Schema::Integer => [1, 2, 4].map(WrittenValue::Integer).to_vec(),
         Schema::Number => [0.2, 0.75, 3.0].map(WrittenValue::Float).to_vec(),
-        // Of several forms, the quantity.
+        // Of several forms, the quantity or the number.
         Schema::AnyOf(all) => all
             .iter()
-            .filter(|one| matches!(one, Schema::Quantity(_)))
+            .filter(|one| matches!(one, Schema::Quantity(_) | Schema::Integer))
             .flat_map(|one| of_schema(one, value))
             .collect(),
         _ => Vec::new(),
