@@ -460,6 +460,8 @@ Transport = TypedDict(
         "delay_budget": Literal["off", "0ps"] | str,
         # Additive increase step (TIMELY (SIGCOMM 2015) §4.3).
         "delta": str,
+        # The divisor of what an ACK adds to the window.
+        "divisor": Literal["window", "window_and_packet"],
         # Duplicate ACKs, or segments selectively acknowledged above a hole, that indicate loss (RFC 5681 §3.2).
         "dup_threshold": int,
         # Whether ACKs and handshake packets of an ECN transport are ECN-capable (RFC 3168 §6.1.4; true as ns-3's DCTCP
@@ -677,6 +679,8 @@ Transport = TypedDict(
         "w_ls_low": float | str | Path,
         # W_LS of the classes below those, up to five eighths of all classes (PrioPlus §4.4).
         "w_ls_medium": float | str | Path,
+        # Whether windows are whole numbers of bytes: what an ACK adds or leaves is rounded down.
+        "whole_bytes": bool,
         # Whether windows are rounded down to whole packets, at least one.
         "whole_packets": bool,
         # Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9 kB.)

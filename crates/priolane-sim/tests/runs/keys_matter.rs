@@ -384,7 +384,7 @@ fn each_key_of_each_transport_changes_outcomes_as_it_always_has() {
 }
 
 /// Keys of transports that change nothing in a run.
-const TRANSPORT_KEYS_WITHOUT_EFFECT: [&[&str]; 6] = [
+const TRANSPORT_KEYS_WITHOUT_EFFECT: [&[&str]; 7] = [
     // No flow of the arena is still sending after its deadline; `d2tcp/tests.rs` has one that is.
     &["d2tcp.late"],
     // The plan of an experiment computes cut-offs from a distribution; as many classes as cut-offs and one.
@@ -410,6 +410,8 @@ const TRANSPORT_KEYS_WITHOUT_EFFECT: [&[&str]; 6] = [
         "prioplus_swift.fs_min",
         "prioplus_swift.fs_max",
     ],
+    // Packets that leave do not tell a byte of the window; `swift/tests.rs` has windows that do.
+    &["swift.whole_bytes"],
 ];
 
 fn losing(mut arena: ScenarioSpec, loss: f64) -> ScenarioSpec {
