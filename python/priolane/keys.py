@@ -545,6 +545,8 @@ Transport = TypedDict(
         "initial_rto": str,
         # J: gaps between tokens vary uniformly by up to this fraction in both directions.
         "jitter": float | str | Path,
+        # Whether a loss leaves at least the window of the minimum rate, or all if the window is smaller.
+        "keep_minimum": bool,
         # Values for attributes of the class, by name.
         "keys": Mapping[str, Any],
         "kind": Literal["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "pfabric", "prioplus_swift", "prioplus_ledbat", "timely", "cubic", "dcqcn", "nscc", "python", "phost", "ndp", "homa", "expresspass", "top"],
