@@ -152,3 +152,12 @@ def test_lossless_classes_go_to_sonic_with_the_headroom_of_a_platform(tmp_path: 
     assert len(export_plans.run("sonic", plan, deployment).files) == 2
     with pytest.raises(InputError, match="no row for 40000 Mbit/s and --cable 40m"):
         export_plans.run("sonic", plan, Deployment(cable="40m", headroom={10_000: export_plans.HEADROOM[10_000]}))
+
+
+def test_acks_in_the_class_of_their_data_are_left_to_hosts_of_the_scheme(tmp_path: Path) -> None:
+    of_flows = (("scheme.%s.transport.control_class", '"flow"'),)
+    plan = export_plans.make(export_plans.write_experiment(tmp_path), "physical_swift", of_flows)
+    assert sorted(number for queue in plan.queues for number in queue.classes if number < 8) == list(range(8))
+    with pytest.raises(InputError, match=OWN_CLASSES):
+        export_plans.run("nft", plan)
+    assert export_plans.run("hosts", plan).files

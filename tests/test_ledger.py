@@ -22,6 +22,7 @@ from priolane.study.outcomes import outcome
 from priolane.study.record import READINGS, read_record, write_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "study"))
+import changed_claims
 import ledger
 import reading_ledger
 import versions_of_findings
@@ -87,9 +88,16 @@ def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> N
         assert experiment is not None
         stated = tomllib.loads(experiment.read_text(encoding="utf-8"))
         again = f"record the readings of {record.figure} again"
-        assert {grid["reading"] for grid in record.grids} == set(stated["reading"]), again
+        # A reading that was stated later has no grid until the figure runs again.
+        assert {grid["reading"] for grid in record.grids} <= set(stated["reading"]), again
         claims = {(claim["section"], claim["says"]) for claim in stated["claim"]}
         assert {(claim["section"], claim["says"]) for grid in record.grids for claim in grid["claims"]} <= claims, again
+
+
+def _added(figure: str) -> tuple[str, ...]:
+    """The beginnings of the claims of a figure that were added to the list."""
+    asking = [now for change in changed_claims.stated()["added"] for now in change["now"]]
+    return tuple(begin for now in asking if now["figure"] == figure for begin in now["says"])
 
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
@@ -104,8 +112,11 @@ def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have(
         experiment = items[figure].experiment
         assert experiment is not None
         claims = tomllib.loads(experiment.read_text(encoding="utf-8")).get("claim", [])
+        found = [(claim["section"], claim["says"]) for claim in record.claims]
+        # A claim that was added later has no verdict until the figure runs again.
         stated = [(claim["section"], claim["says"]) for claim in claims]
-        assert [(claim["section"], claim["says"]) for claim in record.claims] == stated, f"record {figure} again"
+        expected = [named for named in stated if named in found or not named[1].startswith(_added(figure))]
+        assert found == expected, f"record {figure} again"
 
 
 def test_a_record_has_what_was_found(directory: Path) -> None:

@@ -442,8 +442,9 @@ Transport = TypedDict(
         "cnp_class": int,
         # N, the least time between two CNPs of a flow (DCQCN (SIGCOMM 2015) §3.1).
         "cnp_interval": str,
-        # Class of ACKs, handshake packets and replies to probes.
-        "control_class": int,
+        # Class of ACKs, handshake packets and replies to probes: a number, or `"flow"` for the class of the packet that
+        # is answered.
+        "control_class": Literal["flow"] | int,
         # Maximum message length of each unscheduled class but the last, in ascending order; by default chosen so that
         # each class carries the same number of unscheduled bytes (Homa (SIGCOMM 2018) §3.4).
         "cutoffs": Sequence[str],
@@ -462,6 +463,8 @@ Transport = TypedDict(
         "delay_budget": Literal["off", "0ps"] | str,
         # Additive increase step (TIMELY (SIGCOMM 2015) §4.3).
         "delta": str,
+        # The divisor of what an ACK adds to the window.
+        "divisor": Literal["window", "window_and_packet"],
         # Duplicate ACKs, or segments selectively acknowledged above a hole, that indicate loss (RFC 5681 §3.2).
         "dup_threshold": int,
         # Whether ACKs and handshake packets of an ECN transport are ECN-capable (RFC 3168 §6.1.4; true as ns-3's DCTCP
@@ -545,6 +548,8 @@ Transport = TypedDict(
         "initial_rto": str,
         # J: gaps between tokens vary uniformly by up to this fraction in both directions.
         "jitter": float | str | Path,
+        # Whether a loss leaves at least the window of the minimum rate, or all if the window is smaller.
+        "keep_minimum": bool,
         # Values for attributes of the class, by name.
         "keys": Mapping[str, Any],
         "kind": Literal["newreno", "dctcp", "paccp", "paccp_dctcp", "d2tcp", "swift", "ledbat", "hpcc", "pfabric", "prioplus_swift", "prioplus_ledbat", "timely", "cubic", "dcqcn", "nscc", "python", "phost", "ndp", "homa", "expresspass", "top"],
@@ -679,6 +684,8 @@ Transport = TypedDict(
         "w_ls_low": float | str | Path,
         # W_LS of the classes below those, up to five eighths of all classes (PrioPlus §4.4).
         "w_ls_medium": float | str | Path,
+        # Whether windows are whole numbers of bytes: what an ACK adds or leaves is rounded down.
+        "whole_bytes": bool,
         # Whether windows are rounded down to whole packets, at least one.
         "whole_packets": bool,
         # Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9 kB.)

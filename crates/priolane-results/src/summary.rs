@@ -71,6 +71,10 @@ pub struct Summary {
     /// Payload of the flows that finished over the sum of their completion times, in bits per second; null without one.
     #[serde(default)]
     pub goodput_bps: Option<f64>,
+    /// Payload of the flows over the time from the start of the first to the end of the last, in bits per second; null if
+    /// one did not finish, or without flows.
+    #[serde(default)]
+    pub delivery_bps: Option<f64>,
     /// Part of the time of the measured flows after the measured window, in which no flow starts; null if arrivals
     /// continue, without a window, or if none finished.
     #[serde(default)]

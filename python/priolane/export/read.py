@@ -140,7 +140,9 @@ def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
     demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
     assigned = _given(merged, assign) | set(range(of["admit"].get("levels", 1)))
     reached = {first + level for first in assigned for level in range(demoted)}
-    return reached | set(range(own)) | {transport.get("control_class", 0), transport.get("cnp_class", 0)}
+    control = transport.get("control_class", 0)
+    answers = set() if control == "flow" else {control}
+    return reached | set(range(own)) | answers | {transport.get("cnp_class", 0)}
 
 
 def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> set[int]:

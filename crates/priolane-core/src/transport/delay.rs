@@ -111,6 +111,11 @@ pub trait DelayBased: super::window::CongestionControl {
     /// Returns the bytes that a round trip below the target adds to a window of at least one segment.
     fn step(&self) -> f64;
 
+    /// Whether the controller itself divides what an ACK adds by more than the window, as PrioPlus's simulator does.
+    fn divides_by_more(&self) -> bool {
+        false
+    }
+
     /// Sets [`Self::step`].
     fn set_step(&mut self, bytes: f64);
 

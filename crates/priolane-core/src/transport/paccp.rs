@@ -11,6 +11,7 @@
 //!
 //! per ACK of b bytes          the RTT's increase times b / W; r as of this ACK
 //! loss                        W = ssthresh = max(row above from FlightSize, at most FlightSize, 2 MSS)
+//!   keep_minimum              and at least min(W_min, FlightSize)
 //! timeout                     ssthresh = max(FlightSize / 2, 2 MSS), once per datum; W = 1 MSS
 //! ```
 //!
@@ -50,6 +51,14 @@ pub struct Config {
     /// The round-trip time used to convert a minimum rate into a window.
     #[key(default = RttOf::Smoothed, source = "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin")]
     pub rtt: RttOf,
+    /// Whether a loss leaves at least the window of the minimum rate, or all if the window is smaller.
+    #[key(
+        name = "keep_minimum",
+        default = LossFloor::None,
+        skip_default,
+        source = "docs/assumptions.md#paccp-wmin"
+    )]
+    pub floor: LossFloor,
 }
 
 impl ControllerParams for Config {
@@ -84,6 +93,18 @@ pub enum RttOf {
     Base,
 }
 
+/// The least window after a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LossFloor {
+    /// None but that of NewReno: Eqs. 13 and 14 name no other.
+    #[default]
+    None,
+    /// W_min.
+    Minimum,
+}
+
+truth_value!(LossFloor: None, Minimum);
+
 /// The window of a PACCP flow.
 #[derive(Clone, Debug)]
 pub struct Paccp {
@@ -100,6 +121,7 @@ pub struct Paccp {
     r_cos: f64,
     avoidance: Avoidance,
     rtt_of: RttOf,
+    floor: LossFloor,
     /// The round-trip time of Eq. 12; zero before the first sample.
     rtt: Span,
     /// W_min in bytes, as of the last ACK.
@@ -186,8 +208,17 @@ impl Paccp {
         libm::pow(1.0 + 1.0 / half, -f64::from(self.w_milli) / 1e3)
     }
 
-    /// Returns the bytes of `flight` left after a loss, before the floor.
+    /// Returns the bytes of `flight` left after a loss, before NewReno's floor.
     fn left_of(&self, flight: u64) -> f64 {
+        let left = self.left_by_phase(flight);
+        match self.floor {
+            LossFloor::None => left,
+            LossFloor::Minimum => left.max(self.minimum.min(flight as f64)),
+        }
+    }
+
+    /// Returns the bytes of `flight` left by Eq. 11, 13 or 14.
+    fn left_by_phase(&self, flight: u64) -> f64 {
         let whole = flight as f64;
         if self.cwnd < self.ssthresh {
             return (1.0 - self.yielded / 2.0) * whole;
@@ -227,6 +258,7 @@ impl CongestionControl for Paccp {
             r_cos: config.r_cos,
             avoidance: config.avoidance,
             rtt_of: config.rtt,
+            floor: config.floor,
             rtt: Span::ZERO,
             minimum: 0.0,
         }

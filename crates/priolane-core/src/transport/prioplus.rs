@@ -328,7 +328,7 @@ impl<C: DelayBased> PrioPlus<C> {
 
     /// Runs the controller on an ACK. The released code divides the step by one packet more than the window.
     fn control(&mut self, ack: &AckEvent) {
-        if self.variant == Variant::Released {
+        if self.variant == Variant::Released && !self.inner.divides_by_more() {
             let (window, packet) = (self.inner.cwnd(), self.mss as f64);
             self.inner.set_step(self.round_trip_step() * window.max(packet) / (window + packet));
         }

@@ -5,11 +5,13 @@
 //!           fa = fs_range / (1/sqrt(fs_min) - 1/sqrt(fs_max)),  fb = -fa / sqrt(fs_max)
 //!           minus class_step for each class below the best: a baseline of PrioPlus (its Fig. 3 and 12)
 //! ACK       delay < target:  W += ai acked / W; for W < MSS, W += ai acked / MSS
+//!                            `divisor = "window_and_packet"`: W += ai acked / (W + MSS - 1 B)
 //!           else, a round trip after the last decrease:
 //!                            W *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
 //! loss      W *= 1 - max_mdf, at most once a round trip
 //! timeout   the same; after `retx_reset` of them in a row W = min_window
 //! W < MSS   one packet every RTT MSS / W                                                           (§3.4)
+//! `whole_bytes`: each W is rounded down to whole bytes
 //! ```
 //!
 //! `delay` is the fabric delay of this ACK: the round-trip time without the processing time of the two hosts.
@@ -140,6 +142,17 @@ pub struct Config {
         source = "docs/assumptions.md#swift-values"
     )]
     pub whole: Whole,
+    /// Whether windows are whole numbers of bytes: what an ACK adds or leaves is rounded down.
+    #[key(
+        name = "whole_bytes",
+        default = Grain::Fractions,
+        skip_default,
+        source = "docs/assumptions.md#swift-values"
+    )]
+    pub grain: Grain,
+    /// The divisor of what an ACK adds to the window.
+    #[key(default = Divisor::Window, skip_default, source = "docs/assumptions.md#swift-values")]
+    pub divisor: Divisor,
     /// Target for the delay in hosts; off to use the fabric delay only.
     #[key(off = "0ps", source = "Swift (SIGCOMM 2020) §3.2; docs/assumptions.md#swift-endpoint")]
     pub endpoint_target: Option<Span>,
@@ -172,6 +185,8 @@ impl Config {
             min_window: Size::Packets(0.001),
             max_window: Size::Packets(1_000.0),
             whole: Whole::Fractions,
+            grain: Grain::Fractions,
+            divisor: Divisor::Window,
             endpoint_target: None,
             retx_reset: 5,
             init_window: Size::Packets(10.0),
@@ -265,6 +280,40 @@ pub enum Whole {
 
 truth_value!(Whole: Fractions, Packets);
 
+/// Whether windows are whole numbers of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Grain {
+    /// Windows may have fractions of bytes.
+    #[default]
+    Fractions,
+    /// Windows are rounded down, as in the simulator of PrioPlus.
+    Bytes,
+}
+
+truth_value!(Grain: Fractions, Bytes);
+
+/// The divisor of an increase, in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
+pub enum Divisor {
+    /// The window, at least one packet.
+    #[default]
+    Window,
+    /// (W + P - 1) / P for a window of W bytes and packets of P, as in the simulator of PrioPlus.
+    WindowAndPacket,
+}
+
+impl Divisor {
+    /// Returns the divisor for a window of `bytes`, in bytes.
+    #[inline]
+    fn of(self, bytes: f64, mss: f64) -> f64 {
+        let window = match self {
+            Self::Window => bytes,
+            Self::WindowAndPacket => bytes + mss - 1.0,
+        };
+        if window >= mss { window } else { mss }
+    }
+}
+
 /// The parameters resolved for a flow on its path, in bytes and picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Law {
@@ -282,6 +331,8 @@ struct Law {
     min: f64,
     max: f64,
     whole: Whole,
+    grain: Grain,
+    divisor: Divisor,
     /// The minimum time between two decreases; zero for the round-trip time.
     decrease_every: Span,
 }
@@ -347,6 +398,8 @@ impl Law {
             min,
             max: bytes(config.max_window).max(min),
             whole: config.whole,
+            grain: config.grain,
+            divisor: config.divisor,
             decrease_every: Span::ZERO,
         }
     }
@@ -358,6 +411,16 @@ impl Law {
             return self.target;
         }
         self.target + (self.fa / cwnd.sqrt() + self.fb).clamp(0.0, self.range)
+    }
+
+    /// Returns the window that remains of `bytes`: within the bounds, and whole if windows are.
+    #[inline]
+    fn kept(&self, bytes: f64) -> f64 {
+        let kept = match self.grain {
+            Grain::Fractions => bytes,
+            Grain::Bytes => bytes.floor(),
+        };
+        kept.clamp(self.min, self.max)
     }
 
     #[inline]
@@ -387,8 +450,8 @@ impl Cwnd {
             let factor = 1.0 - law.beta * (sample.delay - sample.target) / sample.delay;
             self.decrease(factor.max(1.0 - law.max_mdf), (sample.now, sample.rtt), law);
         } else if sample.acked > 0 {
-            let per = if self.bytes >= law.mss { self.bytes } else { law.mss };
-            self.bytes = (self.bytes + law.ai * sample.acked as f64 / per).clamp(law.min, law.max);
+            let per = law.divisor.of(self.bytes, law.mss);
+            self.bytes = law.kept(self.bytes + law.ai * sample.acked as f64 / per);
         }
     }
 
@@ -400,7 +463,7 @@ impl Cwnd {
             return;
         }
         let before = self.bytes;
-        self.bytes = (before * factor).clamp(law.min, law.max);
+        self.bytes = law.kept(before * factor);
         if self.bytes < before || self.bytes <= law.min {
             self.cut = Some(now);
         }
@@ -560,7 +623,7 @@ impl DelayBased for Swift {
     }
 
     fn set_cwnd(&mut self, bytes: f64) {
-        self.cwnd.bytes = bytes.clamp(self.law.min, self.law.max);
+        self.cwnd.bytes = self.law.kept(bytes);
         if let Some(endpoint) = &mut self.endpoint {
             endpoint.cwnd.bytes = endpoint.cwnd.bytes.max(self.cwnd.bytes);
         }
@@ -575,6 +638,10 @@ impl DelayBased for Swift {
     #[inline]
     fn step(&self) -> f64 {
         self.law.ai
+    }
+
+    fn divides_by_more(&self) -> bool {
+        self.law.divisor == Divisor::WindowAndPacket
     }
 
     #[inline]

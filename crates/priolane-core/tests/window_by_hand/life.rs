@@ -7,7 +7,7 @@ use priolane_core::packet::Kind;
 use priolane_core::packet::Marks;
 use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::NewReno;
-use priolane_core::transport::window::{Config, ControlEcn, Handshake, LossRecovery};
+use priolane_core::transport::window::{Config, ControlClass, ControlEcn, Handshake, LossRecovery};
 use priolane_core::units::{Span, Time};
 
 use crate::link::{Fate, Net, UNIT_HOP, flow, unit_config, unit_reno};
@@ -17,7 +17,7 @@ fn net(config: Config) -> Net<NewReno> {
 }
 
 fn with_handshake(handshake: Handshake) -> Config {
-    Config { handshake, control_class: 3, ..unit_config(LossRecovery::Sack) }
+    Config { handshake, control_class: ControlClass::Fixed(3), ..unit_config(LossRecovery::Sack) }
 }
 
 fn kinds(net: &Net<NewReno>) -> Vec<(usize, Kind)> {

@@ -2,6 +2,7 @@
 
 mod acks;
 mod connections;
+mod control_class;
 mod delay_based;
 mod delayed;
 mod exact;

@@ -14,7 +14,7 @@ use priolane_core::transport::dcqcn::{self, Dcqcn};
 use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::{self, NewReno};
 use priolane_core::transport::nscc::Nscc;
-use priolane_core::transport::paccp::{self, Avoidance, Paccp, RttOf};
+use priolane_core::transport::paccp::{self, Avoidance, LossFloor, Paccp, RttOf};
 use priolane_core::transport::window::{
     Config, CongestionControl, Handshake, LossRecovery, Reliability, SendPermission,
 };
@@ -32,8 +32,13 @@ pub(crate) const DCTCP: dctcp::Config = dctcp::Config {
     reduction: dctcp::Reduction::AtOnce,
 };
 
-const PACCP: paccp::Config =
-    paccp::Config { reno: RENO, r_cos: 3.0, avoidance: Avoidance::Approximate, rtt: RttOf::Smoothed };
+const PACCP: paccp::Config = paccp::Config {
+    reno: RENO,
+    r_cos: 3.0,
+    avoidance: Avoidance::Approximate,
+    rtt: RttOf::Smoothed,
+    floor: LossFloor::None,
+};
 
 const HANDSHAKES: [Handshake; 3] = [Handshake::None, Handshake::OneRtt, Handshake::Reuse];
 const RECOVERIES: [LossRecovery; 3] = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN];

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
-use priolane_core::units::{PS_PER_S, Span};
+use priolane_core::units::{PS_PER_S, Span, Time};
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
 use super::{PerMille, SizeClass, bound, jain, mean_of, percentile, steady};
@@ -62,6 +63,7 @@ pub(crate) fn summarize_flow(
     Summary {
         mean_fct_bound_s: bound,
         goodput_bps: None,
+        delivery_bps: None,
         after_stop: None,
         timeouts: None,
         initial_timeouts: None,
@@ -112,7 +114,7 @@ impl FlowTally {
             tally.downgraded += u64::from(given > asked);
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
-            tally.transfers.add(spec.size.unwrap_or_default(), &record);
+            tally.transfers.add(&spec, &record);
             if let (Some(after), Some((_, until)), Some(fct)) = (&mut tally.after, source.window, record.fct)
             {
                 *after += u128::from((spec.start + fct).since(until.max(spec.start)).0);
@@ -174,6 +176,7 @@ impl FlowTally {
             downgraded: part(self.downgraded),
             upgraded: part(self.upgraded),
             goodput_bps: self.transfers.goodput_bps(&self.fcts),
+            delivery_bps: self.transfers.delivery_bps().filter(|_| self.flows == self.fcts.len() as u64),
             after_stop: self.after.zip(total(&self.fcts)).map(|(after, all)| after as f64 / all as f64),
             timeouts: Some(self.transfers.timeouts),
             initial_timeouts: Some(self.transfers.initial),
@@ -191,6 +194,9 @@ impl FlowTally {
 struct Transfers {
     /// Payload delivered by completed flows, in bytes.
     delivered: u128,
+    /// The start of the first flow, and the end of the last that completed.
+    first_start: Option<Time>,
+    last_end: Option<Time>,
     timeouts: u64,
     /// Timeouts before the first sample of the round-trip time.
     initial: u64,
@@ -203,13 +209,16 @@ struct Transfers {
 }
 
 impl Transfers {
-    fn add(&mut self, bytes: u64, record: &FlowRecord) {
+    fn add(&mut self, spec: &FlowSpec, record: &FlowRecord) {
+        self.first_start = Some(self.first_start.map_or(spec.start, |first| first.min(spec.start)));
         self.timeouts += u64::from(record.timeouts);
         self.initial += u64::from(record.initial_timeouts);
         self.spurious += u64::from(record.spurious);
         self.timed_out += u64::from(record.timeouts > 0);
         if let Some(fct) = record.fct {
+            let bytes = spec.size.unwrap_or_default();
             self.delivered += u128::from(bytes.saturating_sub(record.missing));
+            self.last_end = self.last_end.max(Some(spec.start + fct));
             self.late.extend((record.timeouts > record.spurious).then_some(fct.0));
         }
     }
@@ -218,6 +227,12 @@ impl Transfers {
     fn goodput_bps(&self, fcts: &[u64]) -> Option<f64> {
         let sum: u128 = fcts.iter().map(|&fct| u128::from(fct)).sum();
         (sum > 0).then(|| 8.0 * self.delivered as f64 / (sum as f64 / PS_PER_S as f64))
+    }
+
+    /// Returns delivered payload over the time from the first start to the last end, in bit/s; `None` if there is none.
+    fn delivery_bps(&self) -> Option<f64> {
+        let takes = self.last_end?.since(self.first_start?);
+        (takes > Span::ZERO).then(|| 8.0 * self.delivered as f64 / takes.as_secs_f64())
     }
 
     /// Returns the completion times of flows that waited for a timeout over the sum of all; `None` if the sum is 0.

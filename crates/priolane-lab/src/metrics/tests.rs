@@ -91,6 +91,26 @@ fn goodput_and_timeouts_by_hand() {
     assert_eq!((none.goodput_bps, none.tail_timed_out, none.timed_out), (None, None, Some(0.5)));
 }
 
+/// Flows of 1000 B start at 2 to 5 s and end after 1, 4, 2, and 1 s: the first at 2 s, the last at 7, 32,000 bit.
+#[test]
+fn the_rate_of_delivery_is_from_the_first_start_to_the_last_end() {
+    let mut fixture = MadeUp::with_flows(4);
+    let second = 1_000_000_000_000;
+    for (flow, seconds) in [(0, 1), (1, 4), (2, 2), (3, 1)] {
+        fixture.outcome.flows.edit(flow, |flow| (flow.fct, flow.missing) = (Some(Span(seconds * second)), 0));
+        let start = Time((2 + flow as u64) * second);
+        fixture.scenario.flows.edit(flow, |flow| (flow.size, flow.start) = (Some(1000), start));
+    }
+    let rate =
+        |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL].delivery_bps;
+    assert_eq!(rate(&fixture), Some(6400.0));
+    fixture.outcome.flows.edit(2, |flow| flow.missing = 500);
+    assert_eq!(rate(&fixture), Some(5600.0));
+    // Without the end of a flow there is no last one.
+    fixture.outcome.flows.edit(2, |flow| flow.fct = None);
+    assert_eq!(rate(&fixture), None);
+}
+
 #[test]
 fn where_no_class_is_stated_flows_are_summed_up_by_the_usual_ones() {
     let mut fixture = MadeUp::with_flows(4);

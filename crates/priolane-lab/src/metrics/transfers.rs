@@ -28,6 +28,13 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_CLASSES
     },
     Metric {
+        name: "delivery_rate",
+        meaning: "Payload of the flows over the time from the first start to the last end",
+        unit: Unit::Gbps,
+        eval: |c| of(c, |s| gbps(s.delivery_bps)),
+        ..OF_CLASSES
+    },
+    Metric {
         name: "timeouts",
         meaning: "Retransmission timeouts of all flows",
         scale: Scale::Events,

@@ -281,7 +281,7 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Checks that all classes have queues at switches and hosts, and that the maps refer to existing queues.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let control = scheme.transport.window().map_or(0, |window| window.control_class);
+    let control = scheme.transport.window().and_then(|window| window.control_class.fixed()).unwrap_or(0);
     let others = u32::from(control.max(fabric.other_class)) + 1;
     let classes = scheme.classes_carried(fabric.top_class).max(others).min(16) as u8;
     mapped(&scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;

@@ -7,6 +7,7 @@ mod admission;
 mod attained;
 mod connections;
 mod contracts;
+mod control_class;
 mod cubic;
 mod data_priority;
 mod dcqcn;

@@ -8,7 +8,7 @@ use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, DisciplineSpec, StrictSpec};
 use priolane_core::transport::Controller;
 use priolane_core::transport::prioplus::Variant;
-use priolane_core::transport::window::{self, Handshake};
+use priolane_core::transport::window::{self, ControlClass, Handshake};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
@@ -32,7 +32,7 @@ fn star(senders: u32, flows: Vec<FlowSpec>, controller: Controller) -> ScenarioS
     let every = Some(Span::from_us(10));
     let window = window::Config {
         handshake: Handshake::None,
-        control_class: 15,
+        control_class: ControlClass::Fixed(15),
         monitor: every,
         ..window::Config::new(scenario.frame)
     };

@@ -189,9 +189,15 @@ fn a_loss_ends_a_reduction() {
 /// slow start.
 #[test]
 fn over_paccp_a_cut_is_alpha_times_that_of_a_loss() {
-    use super::super::paccp::{self, Avoidance, Paccp, RttOf};
+    use super::super::paccp::{self, Avoidance, LossFloor, Paccp, RttOf};
     let reno = super::super::new_reno::Config { init_window: Some(64 * MSS) };
-    let paccp = paccp::Config { reno, r_cos: 3.0, avoidance: Avoidance::Approximate, rtt: RttOf::Smoothed };
+    let paccp = paccp::Config {
+        reno,
+        r_cos: 3.0,
+        avoidance: Avoidance::Approximate,
+        rtt: RttOf::Smoothed,
+        floor: LossFloor::None,
+    };
     let (g, reduction) = (1.0 / 16.0, Reduction::AtOnce);
     let kept = |alpha_0, w_milli, marks: u64| {
         let config = Config { reno: paccp, g, alpha_0, min_window: 2, reduction };

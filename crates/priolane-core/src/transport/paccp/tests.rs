@@ -10,6 +10,7 @@ const CONFIG: Config = Config {
     r_cos: 3.0,
     avoidance: Avoidance::Approximate,
     rtt: RttOf::Smoothed,
+    floor: LossFloor::None,
 };
 const EXACT: Config = Config { avoidance: Avoidance::Exact, ..CONFIG };
 
@@ -184,6 +185,25 @@ fn the_exact_law_is_equation_11() {
     assert_eq!(flow.window(), 4_088);
     // For a large window Eq. 14 is close: W = 1000, w = 2: (1 + 500)(1 - 1.002^-2) = 1.999.
     assert_eq!(avoiding(EXACT, 1_000, 0, 2_000).exact(1.0), 1_998);
+}
+
+/// Twenty segments in flight: half are left, or W_min of 16, or all where W_min is 40. At 4 and 10, NewReno's floor and the
+/// half are more.
+#[test]
+fn a_loss_leaves_the_minimum_window_where_it_is_kept() {
+    let keeping = Config { floor: LossFloor::Minimum, ..CONFIG };
+    for (minimum, without, with) in [(16, 10, 16), (40, 10, 20), (4, 10, 10), (0, 10, 10)] {
+        for (config, left) in [(CONFIG, without), (keeping, with)] {
+            let mut flow = avoiding(config, 20, minimum, 1_000);
+            flow.on_ack(&AckEvent { growth: Growth::NotLimited, ..ack(MSS) });
+            flow.on_loss(&loss(20 * MSS));
+            assert_eq!(flow.window(), left * MSS, "minimum of {minimum}");
+        }
+    }
+    // Under marks of DCTCP, too: a mark at W_min takes nothing.
+    let mut marked = avoiding(keeping, 20, 20, 1_000);
+    marked.on_ack(&AckEvent { growth: Growth::NotLimited, ..ack(MSS) });
+    assert_eq!(marked.loss_cut(), 0.0);
 }
 
 /// Random ACKs, losses and timeouts: with (0, 1) the window equals NewReno's after each, with either

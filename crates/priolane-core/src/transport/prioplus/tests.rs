@@ -196,6 +196,19 @@ fn adaptive_increase_fills_the_channel_in_every_second_round_trip() {
     assert!(driven.flow.inner().step() > 180.0);
 }
 
+/// At 14 us, below D_target and above the empty path, the first ACK computes no adaptive increase yet: 180 B over the window,
+/// 37,500 B, and a packet.
+#[test]
+fn the_released_code_divides_once_by_a_packet_more_whoever_does() {
+    for (divisor, packet) in [(swift::Divisor::Window, 1_000.0), (swift::Divisor::WindowAndPacket, 999.0)] {
+        let config = config(Variant::Released, Start::Linear);
+        let inner = swift::Config { divisor, ..config.inner };
+        let mut driven = Driven::new(&Config { inner, ..config });
+        driven.ack(11, 14.0);
+        close(driven.cwnd(), 37_500.0 + 180e3 / (37_500.0 + packet));
+    }
+}
+
 #[test]
 fn adaptive_increase_of_the_released_code_begins_with_the_ack_after_the_one_that_computes_it() {
     let mut driven = Driven::sending(Variant::Released);

@@ -79,6 +79,39 @@ fn a_round_trip_below_the_target_adds_ai_by_shares() {
     close(flow.cwnd(), 10_100.0);
 }
 
+/// A step of 180 B over a window of 90,500 B is 180 x 1,000 / 90,500 = 1.99 B an ACK, and over 181,000 B less than one.
+#[test]
+fn in_whole_bytes_what_an_ack_adds_or_leaves_is_rounded_down() {
+    let after = |packets, grain, delay| {
+        let first = Config { init_window: Size::Packets(packets), ai: Size::Packets(0.18), grain, ..PLAIN };
+        let mut flow = swift(&first);
+        flow.on_ack(&ack(20, delay));
+        flow.cwnd()
+    };
+    assert_eq!(after(90.5, Grain::Bytes, 20), 90_501.0);
+    close(after(90.5, Grain::Fractions, 20), 90_500.0 + 180e3 / 90_500.0);
+    assert_eq!(after(181.0, Grain::Bytes, 20), 181_000.0);
+    // 0.84 of 90,501 B are 76,020.84.
+    assert_eq!(after(90.501, Grain::Bytes, 50), 76_020.0);
+    close(after(90.501, Grain::Fractions, 50), 76_020.84);
+}
+
+#[test]
+fn a_divisor_of_window_and_packet_halves_the_step_of_one_packet() {
+    let after = |packets| {
+        let divisor = Divisor::WindowAndPacket;
+        let mut flow = swift(&Config { init_window: Size::Packets(packets), divisor, ..PLAIN });
+        flow.on_ack(&ack(20, 20));
+        flow.cwnd()
+    };
+    // 1,000 x 1,000 over 1,999, 1,249, and 10,999 B.
+    close(after(1.0), 1_000.0 + 1e6 / 1_999.0);
+    close(after(0.25), 250.0 + 1e6 / 1_249.0);
+    close(after(10.0), 10_000.0 + 1e6 / 10_999.0);
+    // Of one byte and a packet less one there is a packet.
+    close(after(0.001), 1.0 + 1_000.0);
+}
+
 #[test]
 fn each_class_below_the_best_has_a_target_a_step_lower() {
     let mut flow = swift(&Config { class_step: Span::from_us(10), ..PLAIN });

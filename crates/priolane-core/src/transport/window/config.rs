@@ -1,7 +1,7 @@
 //! Parameters of the window transport, independent of the congestion controller.
 
+use super::control_class::ControlClass;
 use crate::assign::DemotionThresholds;
-use crate::ids::Class;
 use crate::keys::{
     Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue,
     truth_value,
@@ -111,9 +111,10 @@ pub struct Config {
     /// Whether ACKs and handshake packets of an ECN transport are ECN-capable.
     #[key(name = "ecn_control", default = ControlEcn::No, source = "RFC 3168 §6.1.4; true as ns-3's DCTCP mode")]
     pub control_ecn: ControlEcn,
-    /// Class of ACKs, handshake packets and replies to probes.
-    #[key(default = 0, skip_default, range = "[0, 15]", source = "docs/assumptions.md#classes")]
-    pub control_class: Class,
+    /// Class of ACKs, handshake packets and replies to probes: a number, or `"flow"` for the class of the packet that is
+    /// answered.
+    #[key(default = ControlClass::Fixed(0), skip_default, range = "[0, 15]", source = "docs/assumptions.md#classes")]
+    pub control_class: ControlClass,
     /// Packet sizes of the experiment.
     #[keys(skip = Frame::ETHERNET)]
     pub frame: Frame,

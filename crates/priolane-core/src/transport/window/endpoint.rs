@@ -139,6 +139,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             flow: sender.id,
             dst: sender.dst,
             entropy: sender.entropy,
+            class: sender.class_now(),
             kind: Kind::Syn,
             ..Header::default()
         };

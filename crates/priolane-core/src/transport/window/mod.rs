@@ -10,6 +10,7 @@ mod body;
 mod classes;
 mod config;
 mod connection;
+mod control_class;
 mod controller;
 mod endpoint;
 mod fast_path;
@@ -28,6 +29,7 @@ mod trims;
 
 pub use body::Segment;
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
+pub use control_class::ControlClass;
 pub use controller::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Rank, Repeat, SendPermission,
     TrimEvent,

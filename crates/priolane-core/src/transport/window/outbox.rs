@@ -13,8 +13,10 @@ use crate::transport::common::room;
 #[derive(Debug)]
 pub(super) struct Outbox<T> {
     packets: ChunkedQueue<Packet<Segment<T>>>,
-    /// The header fields that all control packets of the host share.
+    /// The header fields that all control packets of the host share, but for their class.
     common: Header,
+    /// The class of all control packets; `None` if each has the class of what it answers.
+    class: Option<Class>,
     syn_wire: u16,
     /// Capacity in packets.
     room: u32,
@@ -24,16 +26,18 @@ impl<T: Telemetry> Outbox<T> {
     /// Creates an empty outbox; `ecn` tells whether the host's control packets are ECN-capable.
     pub(super) fn new(host: &LocalHost, config: &Config, ecn: ControlEcn) -> Self {
         let marks = if ecn == ControlEcn::Yes { Marks::ECN_CAPABLE } else { Marks::none() };
-        let (class, wire) = (config.control_class, config.frame.ack_wire());
+        let wire = config.frame.ack_wire();
         Self {
             packets: ChunkedQueue::default(),
-            common: Header { src: host.id, class, wire, marks, ..Header::default() },
+            common: Header { src: host.id, wire, marks, ..Header::default() },
+            class: config.control_class.fixed(),
             syn_wire: config.frame.syn_wire(),
             room: room(host),
         }
     }
 
-    /// Queues a packet and fills in the host's header fields; drops it if the outbox is full.
+    /// Queues a packet and fills in the host's header fields; drops it if the outbox is full. A packet of a host whose
+    /// control packets have no class of their own keeps its class.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<Segment<T>>) {
         if self.packets.len() >= self.room {
@@ -41,7 +45,7 @@ impl<T: Telemetry> Outbox<T> {
         }
         let header = &mut self.packets.push(&packet).header;
         header.src = self.common.src;
-        header.class = self.common.class;
+        header.class = self.class.unwrap_or(header.class);
         header.wire = match header.kind {
             Kind::Syn | Kind::SynAck => self.syn_wire,
             _ => self.common.wire,
@@ -78,6 +82,7 @@ impl<T: Telemetry> Outbox<T> {
             dst: packet.header.src,
             offset: Offset::new(cumulative),
             entropy: packet.header.entropy,
+            class: self.class.unwrap_or(packet.header.class),
             marks: echo.with(self.common.marks),
             kind: Kind::Ack,
             ..self.common

@@ -16,7 +16,7 @@ use super::body::Segment;
 use super::config::{Config, LossRecovery};
 use super::gaps::Gaps;
 use crate::endpoint::PayloadStats;
-use crate::ids::{FlowId, HostId};
+use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::transport::common::{FlowKey, HasTimer, Interval, Stamp};
@@ -33,6 +33,7 @@ pub(super) struct Arrival<T> {
     /// The receiver's clock when the packet arrived.
     pub(super) read: Stamp,
     pub(super) entropy: u16,
+    pub(super) class: Class,
     pub(super) now: Time,
     pub(super) telemetry: T,
 }
@@ -52,6 +53,7 @@ pub(super) struct Echo<T> {
     pub(super) stamp: Stamp,
     pub(super) one_way: u32,
     pub(super) entropy: u16,
+    pub(super) class: Class,
     pub(super) ce: Ce,
     pub(super) telemetry: T,
 }
@@ -81,7 +83,8 @@ pub(super) struct Ack<T> {
 }
 
 impl<T: Telemetry> Ack<T> {
-    /// Returns the packet without the host's fields: source, class, size and ECN capability.
+    /// Returns the packet without the host's fields: source, size and ECN capability. Its class is that of the packet
+    /// it answers.
     pub(super) fn packet(&self) -> Packet<Segment<T>> {
         let marks = if self.echo.ce == Ce::Marked { Marks::ECHO } else { Marks::none() };
         let header = Header {
@@ -89,6 +92,7 @@ impl<T: Telemetry> Ack<T> {
             dst: self.to,
             offset: Offset::new(self.cumulative),
             entropy: self.echo.entropy,
+            class: self.echo.class,
             marks,
             kind: Kind::Ack,
             ..Header::default()
@@ -114,6 +118,7 @@ pub(super) fn report_trimmed<T: Telemetry>(
         dst: to,
         offset: Offset::new(offset),
         entropy: echo.entropy,
+        class: echo.class,
         marks: Marks::TRIMMED,
         kind: Kind::Ack,
         ..Header::default()
@@ -272,6 +277,7 @@ impl<T: Telemetry> Receiver<T> {
             stamp: arrival.stamp,
             one_way: arrival.read.ticks_since(arrival.stamp),
             entropy: arrival.entropy,
+            class: arrival.class,
             ce,
             telemetry: arrival.telemetry,
         };

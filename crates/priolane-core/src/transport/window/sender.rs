@@ -323,7 +323,7 @@ impl<C: CongestionControl> Sender<C> {
             flow: self.id,
             dst: self.dst,
             entropy: self.entropy,
-            class: self.class(self.levels.class),
+            class: self.class_now(),
             marks: self.ecn(),
             kind: Kind::Probe,
             ..Header::default()
@@ -564,7 +564,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Passes the class of new packets to the controller.
     pub(super) fn notify_class(&mut self) {
-        self.controller.set_class(self.class(self.levels.class));
+        self.controller.set_class(self.class_now());
     }
 
     /// Returns the level of `plan` in `ladder`: `reached`, that of new data, except for a retransmission if levels count
@@ -577,6 +577,11 @@ impl<C: CongestionControl> Sender<C> {
             }
             (Transmission::First, _) | (Transmission::Again, Count::BytesSent) => reached,
         }
+    }
+
+    /// Returns the class of data that is sent next for the first time.
+    pub(super) fn class_now(&self) -> Class {
+        self.class(self.levels.class)
     }
 
     #[inline]
@@ -621,7 +626,7 @@ impl<C: CongestionControl> Sender<C> {
             spurious: self.rto.spurious(),
             rtt: self.rto.srtt(),
             elapsed,
-            class_first: self.classes.first.unwrap_or_else(|| self.class(self.levels.class)),
+            class_first: self.classes.first.unwrap_or_else(|| self.class_now()),
             class_last: self.classes.last,
         }
     }

@@ -21,7 +21,7 @@ use super::metric::{Bins, Context, Metric, Missing, StoredData};
 use super::*;
 
 /// The numbers of a class in the summary.
-const SUMMARY: [&str; 29] = [
+const SUMMARY: [&str; 30] = [
     "flows",
     "unfinished",
     "mean_fct_s",
@@ -51,6 +51,7 @@ const SUMMARY: [&str; 29] = [
     "timeouts",
     "timed_out",
     "tail_timed_out",
+    "delivery_bps",
 ];
 
 /// The numbers of a job.
@@ -294,6 +295,7 @@ fn expected_of_flows() -> Vec<(&'static str, &'static str, f64)> {
         ("flow_share", "small", 140.0 / 180.0),
         ("flow_share", "large", 180.0 / 100.0),
         ("goodput", "small", 165e-9),
+        ("delivery_rate", "small", 169e-9),
         ("timeouts", "small", 166.0),
         ("timed_out", "small", 167.0),
         ("tail_timed_out", "small", 168.0),
@@ -487,7 +489,14 @@ fn a_metric_of_one_flow_is_that_of_its_row() {
     assert!(near(of("fct"), 2074e-12) && near(of("fct_acked"), 2174e-12) && near(of("fct_bound"), 1e-9));
     assert!(near(of("slowdown_p99"), 2.074) && near(of("fct_p50"), 2074e-12) && of("cv") == 0.0);
     // What has no meaning for one flow, and a flow that is not there, have no value.
-    for (name, class) in [("goodput", "flow2"), ("timed_out", "flow2"), ("fct", "flow3"), ("fct", "flowx")] {
+    let none = [
+        ("goodput", "flow2"),
+        ("delivery_rate", "flow2"),
+        ("timed_out", "flow2"),
+        ("fct", "flow3"),
+        ("fct", "flowx"),
+    ];
+    for (name, class) in none {
         assert!((Metric::named(name).unwrap().eval)(&context(class)).is_err(), "{name}.{class}");
     }
 }

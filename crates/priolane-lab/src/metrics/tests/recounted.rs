@@ -143,6 +143,18 @@ fn part(n: usize, m: usize) -> Option<f64> {
     (m > 0).then(|| n as f64 / m as f64)
 }
 
+/// The seconds of a completed flow from `until` on.
+fn after(flow: &Drawn, until: u64) -> f64 {
+    (0..flow.fct.unwrap()).filter(|since| flow.start + since >= until).count() as f64 / S
+}
+
+/// The seconds from the first start to the last end; `None` if a flow has none.
+fn takes(own: &[&Drawn]) -> Option<f64> {
+    let ends: Option<Vec<u64>> = own.iter().map(|flow| flow.fct.map(|fct| flow.start + fct)).collect();
+    let first = own.iter().map(|flow| flow.start).min()?;
+    Some((ends?.into_iter().max()? - first) as f64 / S)
+}
+
 /// The summary of `own` flows without its bound, by counting.
 fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> Summary {
     let done: Vec<&Drawn> = own.iter().copied().filter(|flow| flow.fct.is_some()).collect();
@@ -181,9 +193,6 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> S
         .map(|flow| flow.fct.unwrap() as f64 / S)
         .collect();
     let arrived: u64 = done.iter().map(|flow| flow.bytes.unwrap() - flow.missing).sum();
-    let after = |flow: &Drawn, until: u64| {
-        (0..flow.fct.unwrap()).filter(|since| flow.start + since >= until).count() as f64 / S
-    };
     Summary {
         flows: own.len() as u64,
         unfinished: (own.len() - done.len()) as u64,
@@ -211,6 +220,7 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> S
         downgraded: part(count(&|flow| flow.given > flow.asked), own.len()),
         upgraded: part(count(&|flow| flow.given < flow.asked), own.len()),
         goodput_bps: (!done.is_empty()).then(|| arrived as f64 * 8.0 / fct.iter().sum::<f64>()),
+        delivery_bps: takes(own).map(|takes| arrived as f64 * 8.0 / takes),
         after_stop: until
             .filter(|_| !done.is_empty())
             .map(|until| done.iter().map(|flow| after(flow, until)).sum::<f64>() / fct.iter().sum::<f64>()),

@@ -67,6 +67,7 @@ const PACCP: paccp::Config = paccp::Config {
     r_cos: 3.0,
     avoidance: paccp::Avoidance::Approximate,
     rtt: paccp::RttOf::Smoothed,
+    floor: paccp::LossFloor::None,
 };
 
 pub fn paccp() -> Controller {

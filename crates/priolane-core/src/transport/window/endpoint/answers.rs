@@ -39,12 +39,13 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         if header.marks.has(Marks::ECHO) {
             self.on_probe_answer(cx, meta, packet);
         } else if self.receiving(header, cx.now).is_some() {
-            let Header { flow, src, entropy, .. } = *header;
+            let Header { flow, src, entropy, class, .. } = *header;
             let one_way = Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp);
             let header = Header {
                 flow,
                 dst: src,
                 entropy,
+                class,
                 marks: Marks::ECHO,
                 kind: Kind::Probe,
                 ..Header::default()
@@ -91,9 +92,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             sender.controller.on_path(&path);
         }
         sender.refresh_pacing(now);
+        let class = sender.class_now();
         let Sender { id, dst, entropy, .. } = *sender;
         self.known.insert(dst);
-        let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
+        let header = Header { flow: id, dst, entropy, class, kind: Kind::Ack, ..Header::default() };
         self.outbox.push(Packet { header, body: Segment::default() });
         self.refresh(slot);
         if C::PACED {

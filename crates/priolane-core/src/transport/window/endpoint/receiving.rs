@@ -35,6 +35,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             stamp: packet.body.stamp,
             read: Stamp::read(cx.clock, meta.stamp),
             entropy: header.entropy,
+            class: header.class,
             now: cx.now,
             telemetry: packet.body.telemetry,
         };
@@ -78,6 +79,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             stamp: packet.body.stamp,
             one_way: Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp),
             entropy: header.entropy,
+            class: header.class,
             ce: Ce::Unmarked,
             telemetry: packet.body.telemetry,
         };
@@ -152,6 +154,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             stamp: arrival.stamp,
             one_way: arrival.read.ticks_since(arrival.stamp),
             entropy: arrival.entropy,
+            class: arrival.class,
             ce: Ce::of(arrival.marks),
             telemetry: arrival.telemetry,
         };
@@ -165,8 +168,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             Some(Incoming::Ended(NOT_RECEIVED)) => return self.reject(FlowKey::of(&packet.header)),
             Some(_) => {}
         }
-        let Header { flow, src, entropy, .. } = packet.header;
-        let header = Header { flow, dst: src, entropy, kind: Kind::SynAck, ..Header::default() };
+        let Header { flow, src, entropy, class, .. } = packet.header;
+        let header = Header { flow, dst: src, entropy, class, kind: Kind::SynAck, ..Header::default() };
         self.outbox.push(Packet { header, body: Segment { stamp: packet.body.stamp, ..Segment::default() } });
     }
 

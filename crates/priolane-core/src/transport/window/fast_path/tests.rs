@@ -11,7 +11,7 @@ use crate::host::{AnyScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Kind};
 use crate::rng::{Purpose, Stream};
-use crate::transport::window::{Config, Handshake, LossRecovery};
+use crate::transport::window::{Config, ControlClass, Handshake, LossRecovery};
 use crate::transport::{dctcp, hpcc, new_reno, swift};
 use crate::units::{Rate, Span, Time};
 
@@ -305,6 +305,7 @@ fn config(seed: u64) -> Config {
             recovery => recovery,
         },
         ack_every: [1, 1, 2][pick(&mut draw)],
+        control_class: if seed.is_multiple_of(3) { ControlClass::OfFlow } else { ControlClass::Fixed(1) },
         min_rto: Span::from_us(100),
         initial_rto: Span::from_us(200),
         max_window: [None, None, Some(20_000)][pick(&mut draw)],
