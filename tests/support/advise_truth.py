@@ -211,10 +211,11 @@ def _answer_record(seed: int, advice: priolane.Advice, wall_s: float, truth: Tru
     if judging is None:
         return own
     spent = judging.spent
-    rollout = spent.by_stage[Stage.ROLLOUT]
+    # What the request asks for beyond a fifth of the grid: a rollout, and the room of a stated budget.
+    beyond = spent.by_stage[Stage.ROLLOUT] + spent.by_stage[Stage.DECIDING]
     metrics = {goal.name: goal for goal in (*advice.goals, *advice.shown)}
     own |= {
-        "hops": spent.total - rollout,
+        "hops": spent.total - beyond,
         "rollout": [step.refused is None for step in judging.rollout],
         "grid": round(spent.grid),
         "stages": {stage.value: hops for stage, hops in spent.by_stage.items()},

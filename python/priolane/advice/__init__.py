@@ -9,6 +9,7 @@ feasible     which shipped schemes can be deployed here, and why others cannot
 candidates   the schemes that are simulated, with thresholds solved for the flows
 trials       simulated runs; samples: their flows in windows of start times; windows: how sure a value is
 outcomes     what values mean for goals
+pace         the budget, and whether it has room for an answer
 racing       successive halving: more of the list for fewer candidates
 tuning       thresholds of the leader, moved while that helps
 changes      the steps from today to a candidate, and what they cost

@@ -331,6 +331,8 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
             name: {outcome.goal.text: {"value": outcome.value, "verdict": outcome.verdict.value} for outcome in of}
             for name, of in finding.outcomes.items()
         },
+        "windows": finding.read,
+        "of_windows": finding.of,
         "refused": finding.refused,
     }
 

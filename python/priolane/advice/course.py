@@ -26,7 +26,7 @@ from priolane.advice.remedies import find_remedies
 from priolane.advice.request import AdviceContext, Preferences, Request, Tell, read
 from priolane.advice.rollout import RolloutStep, obstacle, roll_out
 from priolane.advice.samples import Trial
-from priolane.advice.sensitivity import examine
+from priolane.advice.sensitivity import Undisturbed, examine
 from priolane.advice.spending import Ledger, Stage
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import FLOWS, Experiment, Trials, bare, longest_s, values, values_of
@@ -206,7 +206,7 @@ def _judge(context: AdviceContext, frame: Frame, compared: Compared) -> Advice:
     seeds: Mapping[str, Trials] = {}
     if kind in (Kind.CHANGE, Kind.NOTHING):
         seeds = stages.run_seeds(context, pair, windows, ledger)
-    findings = examine(context, pair, beginning, context.goals, ledger)
+    findings = examine(context, Undisturbed(pair, best.outcomes, windows), frame.prefixes, context.goals, ledger)
     steps, no_rollout = _rollout(context, kind, best.candidate, windows, values(judged.trials))
     ledger.add_hops(Stage.ROLLOUT, sum(step.hops for step in steps))
     context.tell(f"sensitivity: {sum(finding.refused is None for finding in findings)} disturbances")

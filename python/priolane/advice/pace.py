@@ -21,6 +21,7 @@ from priolane.advice.choice import CHEAPEST, FINALISTS
 from priolane.advice.flow_list import FlowList
 from priolane.advice.goals import Goal
 from priolane.advice.request import MINUTES, AdviceContext
+from priolane.advice.spending import SENSITIVITY, TUNING
 from priolane.advice.sufficiency import MARGIN, least_span_s
 from priolane.advice.trials import FLOWS, Experiment, RunOptions, Trials, hops, longest_s
 from priolane.advice.windows import FEWEST, MOST, Windows
@@ -28,8 +29,6 @@ from priolane.model.experiment import plan
 from priolane.model.quantity import size
 from priolane.results.numbers import format_value
 
-TUNING, SENSITIVITY = 0.1, 0.15
-"""Parts of the budget; the rest is the race's."""
 JUDGED = FINALISTS + CHEAPEST + 3
 """Whole lists that judging takes at least: finalists, the cheapest, tuned thresholds, the reference."""
 # The length of a drawn list, in lengths that flows at its beginning ask for: later ones may take longer.

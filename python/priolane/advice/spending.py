@@ -1,7 +1,8 @@
 """The packet-hops of an answer by stage, and how many it may take: a fifth of what the grid does.
 
 The grid is the comparison without a race: every candidate on the whole list, with `GRID_SEEDS` seeds. So a fifth of it
-is as many whole lists as there are candidates. A run that several stages read is counted once.
+is as many whole lists as there are candidates. A run that several stages read is counted once. What a stated budget has
+beyond the fifth goes to more windows of disturbances.
 """
 
 import math
@@ -12,6 +13,8 @@ from enum import StrEnum
 from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trials
 
+TUNING, SENSITIVITY = 0.1, 0.15
+"""Parts of the budget; the rest is the race's."""
 GRID_SEEDS = 5
 _PART_OF_GRID = 0.2
 
@@ -26,6 +29,7 @@ class Stage(StrEnum):
     SEEDS = "seeds"
     REMEDIES = "remedies"
     SENSITIVITY = "sensitivity"
+    DECIDING = "deciding"
     ROLLOUT = "rollout"
 
 
@@ -70,6 +74,11 @@ class Ledger:
     def left(self) -> float:
         """The packet-hops that are left of a fifth of the grid, or of the budget if that is less."""
         return min(self.budget, _PART_OF_GRID * self.grid) - self.total
+
+    @property
+    def as_a_limit(self) -> float:
+        """The budget under which a fifth of the grid is what ends the race, and not the budget."""
+        return (_PART_OF_GRID * self.grid + self.whole) / (1 - TUNING - SENSITIVITY)
 
     @property
     def expected(self) -> float:

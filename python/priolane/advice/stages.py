@@ -11,10 +11,10 @@ from priolane.advice import tuning
 from priolane.advice.candidate import Candidate
 from priolane.advice.choice import FINALISTS, Judged
 from priolane.advice.feasible import Feasibility
-from priolane.advice.pace import JUDGED, SENSITIVITY, TUNING
+from priolane.advice.pace import JUDGED
 from priolane.advice.racing import Limits, Race, enter, race, stages
 from priolane.advice.request import AdviceContext, tenants
-from priolane.advice.spending import Ledger, Stage, begin
+from priolane.advice.spending import SENSITIVITY, TUNING, Ledger, Stage, begin
 from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, RunOptions, Trials, hops
 from priolane.advice.windows import FEWEST, Windows

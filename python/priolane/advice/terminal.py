@@ -1,5 +1,6 @@
 """The answer as lines and tables of text."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -11,7 +12,7 @@ from priolane.advice.feasible import requires
 from priolane.advice.ladders import why_these
 from priolane.advice.outcomes import Outcome, Verdict
 from priolane.advice.rollout import CHANGED, UNCHANGED, RolloutStep, unsorted
-from priolane.advice.sensitivity import Finding
+from priolane.advice.sensitivity import Finding, budget_to_decide
 from priolane.advice.spending import GRID_SEEDS
 
 # Rows of the ranking that are printed without --explain.
@@ -165,9 +166,29 @@ def holds(judging: Judging) -> str:
     if not clauses:
         return "no disturbance was looked at"
     says = f"goals are {'; '.join(clauses)}"
-    if not sorts[_Held.UNSURE] or judging.disturbed >= 1:
-        return says
-    return f"{says}: the disturbed runs read fewer windows, the first {100 * judging.disturbed:.0f} % of the list"
+    unsure = [finding for finding in judging.sensitivity if finding.refused is None and _is_unsure(finding, name)]
+    return f"{says}: {'; '.join(_windows_of(unsure, judging))}" if unsure else says
+
+
+def _is_unsure(finding: Finding, name: str) -> bool:
+    return _held(finding.outcomes[name]) is _Held.UNSURE
+
+
+def _windows_of(unsure: Sequence[Finding], judging: Judging) -> Iterator[str]:
+    """The part of the list that disturbed runs read, the budget that decides the open ones, and what no budget does."""
+    parts = sorted({f"{100 * finding.part:.0f}" for finding in unsure}, key=int)
+    most = parts[0] if len(parts) == 1 else f"{parts[0]} to {parts[-1]}"
+    yield f"these runs read the first {most} % of the list"
+    names = [finding.disturbance.short for finding in unsure]
+    known = [math.inf if not finding.is_open else min(finding.needed, 2.0) for finding in unsure]
+    worst = {name: max(of for other, of in zip(names, known, strict=True) if other == name) for name in names}
+    enough, whole = ([name for name, of in worst.items() if low < of <= high] for low, high in ((0, 1), (1, 2)))
+    if enough or whole:
+        reads = [f"enough to decide {', '.join(enough)}"] if enough else []
+        reads += [f"all of it for {', '.join(whole)}"] if whole else []
+        yield f"--budget {budget_to_decide(unsure, judging.spent):.2g}hops would read {', and '.join(reads)}"
+    if few := [name for name, of in worst.items() if math.isinf(of)]:
+        yield f"{', '.join(few)} would take a longer list"
 
 
 def judged_by_ratio(advice: Advice) -> str:
@@ -203,7 +224,7 @@ def _held(outcomes: Sequence[Outcome]) -> _Held:
 def sensitivity_columns(advice: Advice, judging: Judging) -> list[str]:
     """The head of the sensitivities."""
     names = _sensitive(advice, judging)
-    return ["if there is", *(f"{goal.text}, {label}" for goal in advice.goals for _, label in names)]
+    return ["if there is", *(f"{goal.text}, {label}" for goal in advice.goals for _, label in names), "windows read"]
 
 
 def _sensitive(advice: Advice, judging: Judging) -> list[tuple[str, str]]:
@@ -222,9 +243,9 @@ def sensitivity_rows(advice: Advice, judging: Judging) -> list[list[str]]:
 def _disturbed(advice: Advice, judging: Judging, finding: Finding) -> list[str]:
     names = _sensitive(advice, judging)
     if finding.refused is not None:
-        return [finding.disturbance.description, *["-"] * (len(advice.goals) * len(names) - 1), finding.refused]
+        return [finding.disturbance.description, *["-"] * len(advice.goals) * len(names), finding.refused]
     cells = [_outcome(finding.outcomes[name][place]) for place in range(len(advice.goals)) for name, _ in names]
-    return [finding.disturbance.description, *cells]
+    return [finding.disturbance.description, *cells, f"{finding.read} of {finding.of}"]
 
 
 def _outcome(outcome: Outcome) -> str:
