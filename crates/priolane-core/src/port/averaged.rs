@@ -49,6 +49,10 @@ impl<S: PortFactory> PortFactory for AveragedSpec<S> {
         self.inner.is_limited()
     }
 
+    fn sends_back(&self) -> bool {
+        self.inner.sends_back()
+    }
+
     fn reads_ranks(&self) -> bool {
         self.inner.reads_ranks()
     }

@@ -207,6 +207,7 @@ fn tell(name: &str, spec: &DisciplineSpec, buffer: Buffer, seed: u64) -> u64 {
                 observer.waiting.insert(u64::from(id), header);
             }
             assert_eq!(admission == Admission::Returned, !log.returned.is_empty(), "{what}");
+            assert!(admission != Admission::Returned || spec.sends_back(), "{what}");
             write!(story, "{before} {admission:?} {log:?}").unwrap();
         } else {
             let paused = if draw.below(4) == 0 { ClassSet(draw.below(64) as u16) } else { ClassSet::NONE };

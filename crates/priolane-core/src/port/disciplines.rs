@@ -138,6 +138,12 @@ macro_rules! disciplines {
                 }
             }
 
+            fn sends_back(&self) -> bool {
+                match self {
+                    $(Self::$name(spec) => spec.sends_back(),)+
+                }
+            }
+
             fn reads_ranks(&self) -> bool {
                 match self {
                     $(Self::$name(spec) => spec.reads_ranks(),)+

@@ -66,6 +66,12 @@ pub trait PortFactory: Clone + std::fmt::Debug {
         false
     }
 
+    /// Returns true if a switch port may send headers back to their senders ([`PortSink::returned`](super::PortSink::returned)).
+    /// An engine then takes the arrivals of all ports of a switch in order of time. Default: false.
+    fn sends_back(&self) -> bool {
+        false
+    }
+
     /// Returns true if a port reads the rank of packets ([`Header::rank`](crate::packet::Header::rank)), so that real
     /// packets must carry it. Default: false.
     fn reads_ranks(&self) -> bool {

@@ -78,6 +78,11 @@ impl PortFactory for RegisteredSpec {
         self.0.dyn_is_limited()
     }
 
+    /// Always true: nothing tests what a discipline of another crate says.
+    fn sends_back(&self) -> bool {
+        true
+    }
+
     fn reads_ranks(&self) -> bool {
         self.0.dyn_reads_ranks()
     }

@@ -101,6 +101,10 @@ impl PortFactory for TrimmingSpec {
         Trimming::new(spec, context.frame.trimmed_wire(), context.buffer, context.rng())
     }
 
+    fn sends_back(&self) -> bool {
+        self.overflow == Overflow::Return
+    }
+
     fn without_qdisc(&self) -> &'static str {
         "ports that cut payload off (NDP): no qdisc does"
     }

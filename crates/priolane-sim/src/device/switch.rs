@@ -17,7 +17,7 @@ use super::fabric::{Fabric, NO_ROUTE, RouteLookup};
 use super::path_selector::{PathSelector, Visit};
 use super::port::{Port, Started};
 use super::unroutable::UnroutablePackets;
-use crate::device::event_sink::{Arrival, EventSink};
+use crate::device::event_sink::{Arrival, EventSink, Ingress};
 use crate::model::topology::Pick;
 use crate::observe::collector::Collector;
 use crate::observe::outcome::Readings;
@@ -51,11 +51,16 @@ pub(crate) enum Routes<'f> {
 /// Whether an arrival involves more than its own port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
-    /// No, and its port is known before it arrives.
+    /// No, and its port is known before it arrives: ports are independent, and need no common order of arrivals.
     OwnPort,
+    /// At most the port by which it returns to its sender.
+    WayBack,
     /// Yes: other ports share the buffer, or are candidates for the packet.
     OtherPorts,
 }
+
+/// Ports of a switch that can be independent: their indices, and the mark for no port, have the bits of a rank.
+const MAX_INDEPENDENT: usize = (1 << Ingress::RANK_BITS) - 1;
 
 /// The buffer shared by all ports.
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +94,22 @@ impl<D> Switch<D> {
         S: DisciplineKind + PortFactory<Port<Packet<B>> = D>,
     {
         let scenario = fabric.scenario;
+        let mut sends_back = false;
         let port = |&link: &LinkId| {
             let spec = S::of(&scenario.ports[link.index()].discipline)?;
+            sends_back |= spec.sends_back();
             Some(Port::new(fabric.transmitter(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
         };
-        let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
+        let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<Box<[_]>>>()?;
         let chooser = fabric.chooser(node);
         let memory = fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 });
-        let is_simple = memory.is_none() && !matches!(chooser, PathSelector::Drill(_));
+        let needs = if memory.is_some() || matches!(chooser, PathSelector::Drill(_)) {
+            Needs::OtherPorts
+        } else if sends_back || ports.len() > MAX_INDEPENDENT {
+            Needs::WayBack
+        } else {
+            Needs::OwnPort
+        };
         Some(Self {
             node,
             ports,
@@ -104,12 +117,18 @@ impl<D> Switch<D> {
             chooser,
             unroutable: UnroutablePackets::new(node),
             memory,
-            needs: if is_simple { Needs::OwnPort } else { Needs::OtherPorts },
+            needs,
         })
     }
 
-    /// Returns how packets find their ports if that is by their headers alone throughout the run, and if an arrival
-    /// involves no other port.
+    /// Returns whether ports are independent, so that arrivals of different ports need no common order.
+    #[inline]
+    pub(crate) fn has_independent_ports(&self) -> bool {
+        self.needs == Needs::OwnPort
+    }
+
+    /// Returns how packets find their ports if that is by their headers alone throughout the run, and if ports are
+    /// independent.
     #[inline(always)]
     pub(crate) fn simple_routes<'f>(&self, fabric: &'f Fabric) -> Option<(RouteLookup<'f>, Pick)> {
         match (&self.chooser, fabric.only_forwarding(), self.needs) {
@@ -155,12 +174,12 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         match self.needs {
-            Needs::OwnPort => self.arrive_alone(p, fabric, now, packet, sink),
+            Needs::OwnPort | Needs::WayBack => self.arrive_alone(p, fabric, now, packet, sink),
             Needs::OtherPorts => self.arrive_asking(p, fabric, now, packet, sink),
         }
     }
 
-    /// As `arrive_lazily`, if no other port is involved.
+    /// As `arrive_lazily`, if at most the port of the way back is involved.
     #[inline(always)]
     pub(crate) fn arrive_alone<B: Body, W: EventSink<B>>(
         &mut self,

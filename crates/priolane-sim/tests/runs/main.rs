@@ -16,6 +16,7 @@ mod engines;
 mod failures;
 mod homa;
 mod hpcc;
+mod independent_ports;
 mod kept;
 mod keys_matter;
 mod keys_read;

@@ -15,6 +15,7 @@
 //! Buckets consist of fixed-size chunks from a pool: memory follows the packets in flight instead of the peak of each
 //! window.
 
+mod by_port;
 mod walk;
 
 use priolane_core::ids::{Class, NodeId};
@@ -25,6 +26,7 @@ use super::arrival_order;
 use crate::device::event_sink::{Arrival, Ingress};
 use crate::device::path_selector::Visit;
 use crate::device::tie_order::TieOrder;
+pub(super) use by_port::ArrivalsByPort;
 pub(super) use walk::Walk;
 
 /// Bits of the time: a window is at most 2^24 ps (16.8 us) long.
@@ -470,11 +472,6 @@ impl<'a, B> Arrivals<'a, B> {
     #[inline]
     pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, usize)> {
         self.entries().map(|(at, _, entry)| (at, &entry.packet, low(entry.tag)))
-    }
-
-    /// Iterates over notes.
-    pub(crate) fn notes(self) -> impl Iterator<Item = usize> {
-        self.entries().map(|(_, _, entry)| low(entry.tag))
     }
 
     /// Iterates over times, keys and entries.

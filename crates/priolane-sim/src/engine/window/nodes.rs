@@ -1,12 +1,14 @@
 //! Nodes as driven by the window engine: each runs alone through a window.
 
+mod switches;
+
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
-use super::calendar::{ArrivalBatch, ArrivalBatches, Arrivals};
+use super::calendar::{ArrivalBatch, ArrivalBatches};
 use super::look_ahead::LookAhead;
 use super::scheduler::WindowScheduler;
 use super::span::{SampleTimes, WindowSpan};
@@ -14,8 +16,7 @@ use crate::device::event_sink::{EventKey, Kind};
 use crate::device::fabric::Fabric;
 use crate::device::host::Host;
 use crate::device::lossless::LosslessSwitch;
-use crate::device::path_selector::Visit;
-use crate::device::switch::{Routes, Switch};
+use crate::device::switch::Switch;
 
 /// Context of a group of nodes that run through a window.
 #[derive(Clone, Copy, Debug)]
@@ -129,109 +130,6 @@ impl<E: Endpoint> WindowNodes<E::Body> for Vec<Host<E>> {
         let member = |node: NodeId| &self[cx.index_of[node.index()] as usize];
         progress.prefetch_after((cx.nodes, i), member, cx.fabric, batches);
     }
-}
-
-impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
-    #[inline]
-    fn run_window(
-        &mut self,
-        fabric: &Fabric,
-        (batches, node): (&mut ArrivalBatches<B>, NodeId),
-        window: &WindowSpan,
-        sink: &mut WindowScheduler<B>,
-    ) -> Time {
-        // All that is rare is behind one call, and takes nothing by reference that the rest could keep in registers.
-        if let (Some((table, pick)), None) = (self.simple_routes(fabric), window.sample_every) {
-            let looks_ahead = batches.looks_ahead;
-            let batch = batches.of(node);
-            let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
-            if looks_ahead {
-                prefetch_noted(self, arrivals);
-            }
-            for (at, packet, port) in arrivals.with_notes() {
-                self.arrive_alone(port, fabric, at, packet, sink);
-            }
-            return self.serve_busy(Time(window.end.0 - 1), sink);
-        }
-        switch_in_general(self, fabric, batches.of(node), window, sink)
-    }
-}
-
-/// Prefetches the ports of arrivals, which are their notes.
-#[inline(never)]
-fn prefetch_noted<B: Body, D>(switch: &Switch<D>, arrivals: Arrivals<B>) {
-    arrivals.notes().for_each(|port| switch.prefetch_port(port));
-}
-
-/// Runs a switch through a window with any selection of paths, a shared buffer, or samples.
-#[inline(never)]
-fn switch_in_general<B: Body, D: Discipline<Packet<B>>>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    batch: ArrivalBatch<B>,
-    window: &WindowSpan,
-    sink: &mut WindowScheduler<B>,
-) -> Time {
-    let arrivals = match switch.routes(fabric, window.start, window.end) {
-        Routes::ByHeader(table, pick) => {
-            batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick))
-        }
-        Routes::ByVisit(table, rng) => {
-            batch.open_noting(window.end, |packet, visit| table.sprayed_port(&packet.header, rng, visit))
-        }
-        Routes::InOrder => return choose_in_order(switch, fabric, batch, window, sink),
-    };
-    if window.sample_every.is_some() {
-        return forward_all(switch, fabric, window, arrivals, sink, |_, _, _, noted| noted);
-    }
-    for (at, packet, port) in arrivals.with_notes() {
-        switch.arrive_lazily(port, fabric, at, packet, sink);
-    }
-    switch.serve_busy(Time(window.end.0 - 1), sink)
-}
-
-/// Runs through a window in which a port depends on earlier arrivals, or forwarding changes. DRILL selects the port
-/// itself.
-#[inline(never)]
-fn choose_in_order<B: Body, D: Discipline<Packet<B>>>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    batch: ArrivalBatch<B>,
-    window: &WindowSpan,
-    sink: &mut WindowScheduler<B>,
-) -> Time {
-    let arrivals = batch.open_noting(window.end, |_, visit| visit.from);
-    let choose = |switch: &mut Switch<D>, at, packet: &Packet<B>, from: usize| {
-        switch.next_port(fabric, Visit { at, from: from as u32 }, &packet.header) as usize
-    };
-    forward_all(switch, fabric, window, arrivals, sink, choose)
-}
-
-/// Runs through a window; `route` returns the port of each packet from its note, in order of arrival.
-#[inline(always)]
-fn forward_all<B: Body, D: Discipline<Packet<B>>>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    window: &WindowSpan,
-    arrivals: Arrivals<B>,
-    sink: &mut WindowScheduler<B>,
-    mut route: impl FnMut(&mut Switch<D>, Time, &Packet<B>, usize) -> usize,
-) -> Time {
-    let mut tick = window.samples();
-    for (at, packet, note) in arrivals.with_notes() {
-        while let Some(instant) = tick.next_before(at) {
-            switch.serve_busy(instant, sink);
-            switch.sample(instant, &mut sink.samples);
-        }
-        let port = route(switch, at, packet, note);
-        switch.arrive_lazily(port, fabric, at, packet, sink);
-    }
-    while let Some(instant) = tick.next_before(window.end) {
-        switch.serve_busy(instant, sink);
-        switch.sample(instant, &mut sink.samples);
-    }
-    let next = switch.serve_busy(Time(window.end.0 - 1), sink);
-    window.next_wake(next, || switch.has_reading())
 }
 
 impl<B: Body> WindowNode<B> for LosslessSwitch<B> {
