@@ -79,9 +79,9 @@ def _table(kind: str, changes: Sequence[Mapping[str, Any]]) -> str:
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     for change in changes:
         figures = ", ".join(f"`{figure}`" for figure in change["figures"])
-        own = f"; {change['ours']} of ours" if "ours" in change else ""
+        own = [f"{change['ours']} of ours"] if "ours" in change else []
         was = ", ".join(f"{count} {_OUTCOMES[name].value}" for name, count in change["was"].items())
-        cells = [figures, change["claims"], was + own, *([change["why"]] if last else [])]
+        cells = [figures, change["claims"], "; ".join([was, *own] if was else own), *([change["why"]] if last else [])]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
