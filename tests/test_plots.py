@@ -587,6 +587,21 @@ def test_an_interval_far_beyond_the_bars_leaves_them_to_be_seen() -> None:
     assert (low, high) == (-2.0, 3.0)
 
 
+@pytest.mark.parametrize("reference", [2.0, 500.0])
+def test_bars_leave_room_for_the_line_that_they_are_compared_with(reference: float) -> None:
+    series = [series_of({"a": 3.0, "b": 40.0 if reference < 40 else 4.0})]
+    panel = read_panel(kind="bar", x=None, x_values=["a", "b"], series=series, reference=reference)
+    low, high = draw_panel(panel).figure.axes[0].get_ylim()
+    assert low < reference < high
+
+
+def test_a_line_below_all_bars_of_a_logarithmic_axis_is_seen() -> None:
+    series = [series_of({"a": 3.0, "b": 4000.0})]
+    panel = read_panel(kind="bar", x=None, x_values=["a", "b"], series=series, reference=0.1)
+    assert panel.log_y
+    assert draw_panel(panel).figure.axes[0].get_ylim()[0] == pytest.approx(0.1 / 2)
+
+
 def test_a_legend_has_as_few_rows_as_fit() -> None:
     with matplotlib_style(SINGLE_IN):
         assert legend_columns(["nos2", "pias", "es8", "dctcp"], SINGLE_IN) == 4

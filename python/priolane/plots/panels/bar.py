@@ -51,6 +51,10 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
         places = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
     place.axes.set_xticks(places)
     place.axes.tick_params(axis="x", length=0)
+    if panel.reference is not None:
+        # The axis is fixed before the line is drawn, which may lie above all bars.
+        place.axes.update_datalim([(0.0, panel.reference)], updatex=False)
+        place.axes.autoscale_view(scalex=False)
     if panel.log_y:
         _begin_below_bars(panel, place.axes)
     else:
@@ -61,7 +65,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
 def _begin_below_bars(panel: Panel, axes: Axes) -> None:
     """Lets the shortest bar on a logarithmic axis, which has no 0, be seen, and cuts off what intervals reach below."""
     ys = [*(y for series in panel.series for y in means(series)), *ys_within(panel, _categories(panel))]
-    positive = [y for y in ys if y > 0]
+    positive = [y for y in (*ys, panel.reference or 0.0) if y > 0]
     if positive:
         axes.set_ylim(bottom=min(positive) / _BELOW_BARS)
 
