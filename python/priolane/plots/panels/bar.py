@@ -7,6 +7,8 @@ from priolane.plots.published import bar_name, paint_bars, ys_within
 from priolane.plots.style import INK, style_of_class
 from priolane.results.report import Panel
 
+# Of the series of one scheme, by variant.
+_OPACITIES = (1.0, 0.55, 0.35, 0.2)
 # How far beyond bars an axis goes for the sake of intervals, in heights of all bars.
 _BEYOND_BARS = 2.0
 # How far below the shortest bar a logarithmic axis begins, as a factor.
@@ -39,7 +41,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
                 width * 0.94,
                 color=style.colour,
                 hatch=style.hatch,
-                alpha=1.0 if series.variant == 0 else 0.55,
+                alpha=_OPACITIES[min(series.variant, len(_OPACITIES) - 1)],
                 label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,
             )
