@@ -15,7 +15,7 @@ from plots import SVG, svg_of
 from priolane.plots import write
 from priolane.plots.draw import draw_panel, width_of
 from priolane.plots.layout import Font, legend_columns, wrapped
-from priolane.plots.marks import Drawing
+from priolane.plots.marks import Drawing, dot
 from priolane.plots.raster import Pixels, Raster, rasterize, together
 from priolane.plots.series_styles import SeriesStyles, distinct
 from priolane.plots.style import DOUBLE_IN, SINGLE_IN, SOLID, matplotlib_style, style_of
@@ -276,6 +276,20 @@ def test_a_variant_has_a_shade_of_its_own_and_not_the_line_of_its_base() -> None
         assert style.dash != base.dash
         assert style.hatch != base.hatch
     assert style_of("dctcp_x").colour in ("#000000", "#595959", "#8c8c8c")
+
+
+def test_the_series_of_one_scheme_look_different() -> None:
+    series = [replace(REPORT.panels[0].series[0], variant=variant) for variant in range(4)]
+    styles = SeriesStyles([replace(REPORT.panels[0], series=tuple(series))])
+    looks = [dot(one, styles.of(one)) for one in series]
+    assert len({(look["fillstyle"], look["markerfacecolor"]) for look in looks}) == 4
+    # The first two differ in their marks alone.
+    assert len({styles.of(one).dash for one in series}) == 3
+    assert len({look["marker"] for look in looks}) == 1
+    bars = draw_panel(
+        replace(REPORT.panels[2], series=tuple(replace(REPORT.panels[2].series[0], variant=v) for v in range(4)))
+    )
+    assert len({bar.get_alpha() for bar in bars.figure.axes[0].patches}) == 4
 
 
 @pytest.mark.parametrize(
@@ -585,6 +599,21 @@ def test_an_interval_far_beyond_the_bars_leaves_them_to_be_seen() -> None:
     series = (replace(panel.series[0], marks=marks),)
     low, high = draw_panel(replace(panel, series=series, reference=None)).figure.axes[0].get_ylim()
     assert (low, high) == (-2.0, 3.0)
+
+
+@pytest.mark.parametrize("reference", [2.0, 500.0])
+def test_bars_leave_room_for_the_line_that_they_are_compared_with(reference: float) -> None:
+    series = [series_of({"a": 3.0, "b": 40.0 if reference < 40 else 4.0})]
+    panel = read_panel(kind="bar", x=None, x_values=["a", "b"], series=series, reference=reference)
+    low, high = draw_panel(panel).figure.axes[0].get_ylim()
+    assert low < reference < high
+
+
+def test_a_line_below_all_bars_of_a_logarithmic_axis_is_seen() -> None:
+    series = [series_of({"a": 3.0, "b": 4000.0})]
+    panel = read_panel(kind="bar", x=None, x_values=["a", "b"], series=series, reference=0.1)
+    assert panel.log_y
+    assert draw_panel(panel).figure.axes[0].get_ylim()[0] == pytest.approx(0.1 / 2)
 
 
 def test_a_legend_has_as_few_rows_as_fit() -> None:

@@ -24,9 +24,7 @@ _OUTCOMES = {
     "undecided": Outcome.UNDECIDED,
 }
 # The last column of each table; averages have one reason, which the page states.
-_COLUMNS = {"average": "", "twice": "asked by", "no_quantity": "reason", "changed": "change", "added": "sentence"}
-# The kind of claims that the list before did not have.
-_ADDED = "added"
+_COLUMNS = {"average": "", "twice": "asked by", "no_quantity": "reason", "changed": "change"}
 
 
 def stated() -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -41,19 +39,11 @@ def before(total: Mapping[Outcome, int], records: Sequence[Record]) -> Counter[O
     Raises `SystemExit` if a claim that the file names is in no record, or in several.
     """
     old = Counter(total)
-    for kind, changes in stated().items():
-        asking = _recorded if kind == _ADDED else _asking
+    for changes in stated().values():
         for change in changes:
-            old.update({_OUTCOMES[name]: count for name, count in change.get("was", {}).items()})
-            old.subtract(tally(claim for now in change.get("now", ()) for claim in asking(now, records)))
+            old.update({_OUTCOMES[name]: count for name, count in change["was"].items()})
+            old.subtract(tally(claim for now in change.get("now", ()) for claim in _asking(now, records)))
     return old
-
-
-def _recorded(now: Mapping[str, Any], records: Sequence[Record]) -> Iterator[Mapping[str, Any]]:
-    """The added claims of a figure that its record has: until it is recorded again it has none of them."""
-    for record in records:
-        if record.figure == now["figure"]:
-            yield from (claim for claim in record.claims if claim["says"].startswith(tuple(now["says"])))
 
 
 def _asking(now: str | Mapping[str, Any], records: Sequence[Record]) -> Iterator[Mapping[str, Any]]:
@@ -85,14 +75,13 @@ def page(text: str, sentences: str) -> str:
 
 def _table(kind: str, changes: Sequence[Mapping[str, Any]]) -> str:
     last = _COLUMNS[kind]
-    outcomes = [] if kind == _ADDED else ["last outcomes"]
-    columns = ["figure", "claims", *outcomes, *([last] if last else [])]
+    columns = ["figure", "claims", "last outcomes", *([last] if last else [])]
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     for change in changes:
         figures = ", ".join(f"`{figure}`" for figure in change["figures"])
-        own = f"; {change['ours']} of ours" if "ours" in change else ""
-        was = ", ".join(f"{count} {_OUTCOMES[name].value}" for name, count in change.get("was", {}).items())
-        cells = [figures, change["claims"], *([was + own] if outcomes else []), *([change["why"]] if last else [])]
+        own = [f"{change['ours']} of ours"] if "ours" in change else []
+        was = ", ".join(f"{count} {_OUTCOMES[name].value}" for name, count in change["was"].items())
+        cells = [figures, change["claims"], "; ".join([was, *own] if was else own), *([change["why"]] if last else [])]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,7 @@
 """Counts the verdicts of the records in study/, and writes the sentence with the counts in README.md.
 
-`make ledger` writes it, the headlines of the papers in study/README.md, and the version of older records in findings;
+`make ledger` writes it, the headlines of the papers in study/README.md, the sum of what runs take in docs/ledger.md,
+and the version of older records in findings;
 tests/test_ledger.py compares it with the records. The site makes its ledger of the same records
 (tools/site_pages/ledger_pages.py).
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 import causes as causes_of_files
 import changed_claims
+import costs
 import headlines
 import versions_of_findings
 from priolane.model import folders
@@ -229,6 +231,8 @@ def main() -> int:
     )
     page = changed_claims.PAGE
     page.write_text(changed_claims.page(page.read_text(encoding="utf-8"), both_lists(records)), encoding="utf-8")
+    sums = costs.sentence(records, [costs.packet_hops(record) for record in records])
+    costs.PAGE.write_text(costs.page(costs.PAGE.read_text(encoding="utf-8"), sums), encoding="utf-8")
     for path, text in versions_of_findings.pages(records):
         path.write_text(text, encoding="utf-8")
     print(f"README.md: verdicts of {len(records)} figures; study/: headlines and changed claims")

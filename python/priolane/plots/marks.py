@@ -113,13 +113,19 @@ def paint_mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark]
     place.name(drawn.set_gid, f"mark-{order}-{nth}")
 
 
+# By variant; the second is full of white.
+_FILLS = ("full", "full", "left", "bottom")
+
+
 def dot(series: Series, style: Style) -> dict[str, Any]:
-    """Filled with a white rim; later series of one scheme are hollow."""
+    """Filled with a white rim; of later series of one scheme the second is hollow, and others are half filled."""
     filled = series.variant == 0
     return {
         "marker": style.marker,
         "color": style.colour,
-        "markerfacecolor": style.colour if filled else "white",
+        "fillstyle": _FILLS[min(series.variant, len(_FILLS) - 1)],
+        "markerfacecolor": "white" if series.variant == 1 else style.colour,
+        "markerfacecoloralt": "white",
         "markeredgecolor": "white" if filled else style.colour,
         "markeredgewidth": 0.6 if filled else 1.0,
         # A star's rim leaves little of it.

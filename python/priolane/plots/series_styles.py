@@ -7,6 +7,8 @@ from priolane.plots.style import COLOURS, DASHES, HATCHES, MARKERS, Style, is_fi
 from priolane.results.report import Panel, Series
 
 _ROUND = frozenset("o8hHp")
+# The first of the series of one scheme that marks alone do not distinguish: filled, hollow, half filled.
+_WITH_LINES_OF_THEIR_OWN = 2
 
 
 class SeriesStyles:
@@ -20,8 +22,12 @@ class SeriesStyles:
         self._styles = distinct([_name(series) for panel in panels for series in panel.series])
 
     def of(self, series: Series) -> Style:
-        """The style of a series."""
-        return self.named(_name(series))
+        """The style of a series. The second of one scheme has its line; later ones have lines of their own."""
+        style = self.named(_name(series))
+        if series.variant < _WITH_LINES_OF_THEIR_OWN:
+            return style
+        others = [dash for dash in DASHES if dash != style.dash]
+        return replace(style, dash=others[(series.variant - _WITH_LINES_OF_THEIR_OWN) % len(others)])
 
     def named(self, name: str) -> Style:
         """The style of a scheme, or of its replacement."""

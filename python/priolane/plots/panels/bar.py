@@ -7,6 +7,8 @@ from priolane.plots.published import bar_name, paint_bars, ys_within
 from priolane.plots.style import INK, style_of_class
 from priolane.results.report import Panel
 
+# Of the series of one scheme, by variant.
+_OPACITIES = (1.0, 0.55, 0.35, 0.2)
 # How far beyond bars an axis goes for the sake of intervals, in heights of all bars.
 _BEYOND_BARS = 2.0
 # How far below the shortest bar a logarithmic axis begins, as a factor.
@@ -39,7 +41,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
                 width * 0.94,
                 color=style.colour,
                 hatch=style.hatch,
-                alpha=1.0 if series.variant == 0 else 0.55,
+                alpha=_OPACITIES[min(series.variant, len(_OPACITIES) - 1)],
                 label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,
             )
@@ -51,6 +53,10 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
         places = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
     place.axes.set_xticks(places)
     place.axes.tick_params(axis="x", length=0)
+    if panel.reference is not None:
+        # The axis is fixed before the line is drawn, which may lie above all bars.
+        place.axes.update_datalim([(0.0, panel.reference)], updatex=False)
+        place.axes.autoscale_view(scalex=False)
     if panel.log_y:
         _begin_below_bars(panel, place.axes)
     else:
@@ -61,7 +67,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
 def _begin_below_bars(panel: Panel, axes: Axes) -> None:
     """Lets the shortest bar on a logarithmic axis, which has no 0, be seen, and cuts off what intervals reach below."""
     ys = [*(y for series in panel.series for y in means(series)), *ys_within(panel, _categories(panel))]
-    positive = [y for y in ys if y > 0]
+    positive = [y for y in (*ys, panel.reference or 0.0) if y > 0]
     if positive:
         axes.set_ylim(bottom=min(positive) / _BELOW_BARS)
 
