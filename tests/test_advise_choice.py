@@ -51,6 +51,7 @@ def _context(least_gain: float | None = None, bound: str = "1ms") -> AdviceConte
             goals=goals,
             shown=shown,
             read=goals,
+            needs_whole_list=False,
             today=Today(NOW, ORDER),
             request=SimpleNamespace(preferences=SimpleNamespace(least_gain=least_gain)),
         ),
@@ -126,6 +127,27 @@ def test_what_surely_met_in_the_race_is_judged_before_what_met_in_the_mean() -> 
     assert _finalists(3, *rows) == ["sent8_opt", "sent2_opt", "dctcp_k0_5"]
     # Where nothing surely met, the cheapest in the mean is judged.
     assert _finalists(2, (marks, unsure), (TWO, unsure), (eight, 1.1)) == ["dctcp_k0_5", "sent2_opt"]
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_the_best_of_a_relative_goal_is_judged_where_it_read_the_whole_list(is_whole: bool) -> None:  # noqa: FBT001
+    goals, shown = read_goals([f"{TAIL} < 1ms", "goodput.bulk > 90%"])
+    frame = cast(SimpleNamespace, _context())
+    frame.goals, frame.shown, frame.read, frame.needs_whole_list = goals, shown, goals, is_whole
+    context = cast(AdviceContext, frame)
+    # Tails in milliseconds, and goodput in Gbit/s; `bulk` was eliminated first, as its tail is the longest.
+    rows = {"lead": (0.1, 5), "a": (0.2, 5), "b": (0.3, 5), "c": (0.4, 5), "d": (0.5, 5), "bulk": (9.0, 8)}
+    by_name = {name: _ladder(name, (100_000,)) for name in rows}
+    values: dict[str, Values] = {
+        name: {**_ms(tail), "goodput.bulk": steady(math.log(goodput))} for name, (tail, goodput) in rows.items()
+    }
+    ended = {name: CandidateEnd(Why.EXCLUDED, 5, "lead") for name in rows if name != "lead"}
+    raced = Race(("lead",), ended, {name: tail for name, (tail, _) in rows.items()}, values)
+    names = [of.name for of in choose_finalists(context, raced, by_name, by_name["lead"], math.inf)]
+    assert ("bulk" in names) is is_whole
+    judged = judge(context, {name: _trials(values[name]) for name in names}, by_name)
+    # 5 Gbit/s are all that those that are left have, and less than 90 % of 8 Gbit/s.
+    assert judged["lead"].surely_meets is not is_whole
 
 
 def test_a_dearer_change_leads_where_it_surely_gains_enough() -> None:

@@ -1,7 +1,7 @@
 """The candidates that are judged, their trials on the whole list, and the candidate that leads."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from priolane.advice.answer import JudgedCandidate
@@ -37,7 +37,7 @@ def choose_finalists(
 
     They are the best of the race, the cheapest ones that met all goals in it (surely before in the mean), thresholds
     that tuning found with those that it began with, and published ones. Candidates that were eliminated last follow
-    where these are few.
+    where these are few. Where the race ran on the whole list, the best candidate of each relative goal is judged, too.
     """
     best = raced.left[:FINALISTS]
     cheapest = _cheapest(context, raced, by_name)
@@ -54,7 +54,19 @@ def choose_finalists(
     ]
     # Tuned thresholds lead only where they are better than those that they began with, and than published ones.
     is_fair = not origin or {*origin, *published} <= {*known}
+    if context.needs_whole_list:
+        # Their runs are there already. A bound of those that are left alone would be too loose.
+        known = list(dict.fromkeys([*known, *_best_of_goals(context, raced)]))
     return [by_name[name] for name in known if name != tuned.name or is_fair]
+
+
+def _best_of_goals(context: AdviceContext, raced: Race) -> Iterator[str]:
+    """The candidate with the best value of each goal that refers to the best."""
+    for goal in (goal for goal in context.goals if goal.against == "best"):
+        read = {name: own for name in raced.order if (own := raced.values[name][goal.name]) is not None}
+        known = {name: own.all for name, own in read.items() if own.is_finite}
+        if known:
+            yield (max if goal.quantity.is_large_good else min)(known, key=lambda name: known[name])
 
 
 def _cheapest(context: AdviceContext, raced: Race, by_name: Mapping[str, Candidate]) -> list[str]:

@@ -178,7 +178,7 @@ def _windows_of(unsure: Sequence[Finding], judging: Judging) -> Iterator[str]:
     """The part of the list that disturbed runs read, the budget that decides the open ones, and what no budget does."""
     parts = sorted({f"{100 * finding.part:.0f}" for finding in unsure}, key=int)
     most = parts[0] if len(parts) == 1 else f"{parts[0]} to {parts[-1]}"
-    yield f"these runs read the first {most} % of the list"
+    yield f"these runs read the {'whole list' if most == '100' else f'first {most} % of the list'}"
     names = [finding.disturbance.short for finding in unsure]
     known = [math.inf if not finding.is_open else min(finding.needed, 2.0) for finding in unsure]
     worst = {name: max(of for other, of in zip(names, known, strict=True) if other == name) for name in names}
