@@ -30,6 +30,11 @@ BY_SIZE = (
     ("scheme.%s.assign", '{ kind = "size", thresholds = ["100kB"] }'),
     ("scheme.%s.port", '{ kind = "strict", queues = 2, buffer = { shared = "240pkt" } }'),
 )
+# Classes by bytes sent that begin in the class of a group.
+BY_GROUP = (
+    ("scheme.%s.assign", '{ kind = "bytes_sent", levels = 2, thresholds = ["100kB"], first = { all = 1 } }'),
+    ("scheme.%s.port", '{ kind = "strict", queues = 3, buffer = { shared = "240pkt" } }'),
+)
 # Together, these plans have each line of each template.
 PLANS: tuple[tuple[str, tuple[tuple[str, str], ...], Routing], ...] = (
     ("nos2", (export_plans.PER_QUEUE,), "own"),
@@ -44,6 +49,7 @@ PLANS: tuple[tuple[str, tuple[tuple[str, str], ...], Routing], ...] = (
     ("prioplus_swift", (), "best"),
     ("paccp", (), "own"),
     ("dctcp", BY_SIZE, "own"),
+    ("dctcp", BY_GROUP, "own"),
     ("newreno", (), "own"),
 )
 
