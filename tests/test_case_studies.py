@@ -64,8 +64,8 @@ def _advised(page: str, budget: str) -> dict[str, Any]:
 # By page: the command's budget here, and candidates that are in the race.
 STUDY = [
     ("hadoop.md", "4e7hops", {"coflow2_at_100000", "dctcp"}),
-    pytest.param("four-tenants.md", "2e8hops", {"tenants4", "tenants4_wfq1", "tenants4_opt"}, marks=pytest.mark.soak),
-    pytest.param("deadlines.md", "3e7hops", {"deadlines", "tenants2"}, marks=pytest.mark.soak),
+    pytest.param("four-tenants.md", "3e9hops", {"tenants4", "tenants4_wfq1", "tenants4_opt"}, marks=pytest.mark.soak),
+    pytest.param("deadlines.md", "2e9hops", {"deadlines", "tenants2"}, marks=pytest.mark.soak),
 ]
 
 
