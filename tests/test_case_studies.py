@@ -62,11 +62,13 @@ def _advised(page: str, budget: str | None) -> dict[str, Any]:
     return answer
 
 
+# A page's command takes up to half an hour with one job.
+WHOLE = (pytest.mark.soak, pytest.mark.timeout(3600))
 # By page: another budget than the command's, and candidates that are in the race.
 STUDY = [
     ("hadoop.md", "4e7hops", {"coflow2_at_100000", "dctcp"}),
-    pytest.param("four-tenants.md", None, {"tenants4", "tenants4_wfq1", "tenants4_opt"}, marks=pytest.mark.soak),
-    pytest.param("deadlines.md", None, {"deadlines", "tenants2"}, marks=pytest.mark.soak),
+    pytest.param("four-tenants.md", None, {"tenants4", "tenants4_wfq1", "tenants4_opt"}, marks=WHOLE),
+    pytest.param("deadlines.md", None, {"deadlines", "tenants2"}, marks=WHOLE),
 ]
 
 
