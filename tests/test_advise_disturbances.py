@@ -68,7 +68,7 @@ def _quantile(freedom: int) -> float:
 def _examined(
     monkeypatch: pytest.MonkeyPatch, budget: float | None, needed: float
 ) -> tuple[tuple[Finding, ...], list[tuple[str, int]], Ledger]:
-    """The findings of two disturbances, of which `open` needs so many windows; the runs by windows; and the account."""
+    """The findings of two disturbances, the runs by windows, and the account; `open` needs `needed` windows."""
     ran: list[tuple[str, int]] = []
 
     def run(_: Any, disturbance: Disturbance, __: Any, windows: Windows, ___: Any) -> Finding:

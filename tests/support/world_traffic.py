@@ -16,7 +16,7 @@ def log_uniform(least: float, most: float) -> Sizes:
 
 
 def poisson(draw: random.Random, span_s: float, load_bps: float, sizes: Sizes, hosts: Sequence[int]) -> list[Row]:
-    """Flows between hosts drawn evenly, which offer so many bits a second together."""
+    """Flows between hosts drawn evenly, which offer `load_bps` together."""
     mean = sum(sizes(random.Random(nth)) for nth in range(2000)) / 2000  # noqa: S311 - flows, not secrets
     rows = []
     for at in _instants(draw, span_s, load_bps / 8 / mean):
@@ -80,7 +80,7 @@ def _halves(hosts: int, first: str, second: str) -> tuple[tuple[str, range], tup
 
 
 def _to_all(draw: random.Random, span_s: float, load_bps: float, sizes: Sizes, between: tuple[range, int]) -> list[Row]:
-    """Flows from some hosts to all of so many others, which offer so many bits a second together."""
+    """Flows from some hosts to all of a number of others, which offer `load_bps` together."""
     senders, hosts = between
     rows = []
     for at, src, _, size in poisson(draw, span_s, load_bps, sizes, senders):

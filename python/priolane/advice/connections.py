@@ -26,8 +26,10 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class Remembered:
-    """The memory of connections: `levels` is how far each flow is demoted at its start, by what its connection sent
-    before, and `asked` the class in which it begins.
+    """The memory of connections.
+
+    `levels` counts the levels by which what its connection sent before demotes each flow at its start, and `asked` is
+    the class in which the flow begins.
 
     `name` and `says` describe it, and `is_reset` says whether idle connections are forgotten.
     """

@@ -94,8 +94,9 @@ def measure_pace(context: AdviceContext, count: int) -> Pace:
     if limit is not None:
         return Pace(limit.amount, whole, trials)
     budget = _of_minutes(context, per_s)
-    minutes = MINUTES if context.request.minutes is None else context.request.minutes
-    context.tell(f"{minutes:g} minutes of this machine: the same answer elsewhere by --budget {budget:.3g}hops")
+    context.tell(
+        f"{_minutes(context):g} minutes of this machine: the same answer elsewhere by --budget {budget:.3g}hops"
+    )
     return Pace(budget, whole, {**{f"probe_{name}": of for name, of in probed.items()}, **trials})
 
 
@@ -168,10 +169,14 @@ def _about_fabric(error: InputError, path: Path, context: AdviceContext) -> str:
     return "\n".join(lines) or str(error)
 
 
+def _minutes(context: AdviceContext) -> float:
+    """The minutes that an answer may take: those of the request, or the default."""
+    return MINUTES if context.request.minutes is None else context.request.minutes
+
+
 def _of_minutes(context: AdviceContext, hops_per_s: float) -> float:
-    """The budget of so many minutes at this pace, in packet-hops."""
-    minutes = MINUTES if context.request.minutes is None else context.request.minutes
-    return float(f"{hops_per_s * 60 * minutes * max(1, context.request.settings.jobs):.2g}")
+    """The budget in packet-hops that the minutes of the request give at this pace."""
+    return float(f"{hops_per_s * 60 * _minutes(context) * max(1, context.request.settings.jobs):.2g}")
 
 
 def _needed(context: AdviceContext, whole: float, count: int) -> float:

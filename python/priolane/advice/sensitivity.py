@@ -274,9 +274,10 @@ def _needed(found: Sequence[Outcome], asked: Undisturbed, part: float) -> float:
 
 
 def _half_width(margins: Sequence[tuple[Jackknife | None, float]], count: int, of_list: float) -> float:
-    """Half of the interval on so many windows and such a part of the list, from the first of the margins that has one.
+    """Half of the interval that `count` windows on the part `of_list` of the list would give.
 
-    Each margin has the part of the list that it was read on. The best of candidates has no width beside itself.
+    It is scaled from the first of the margins that has a width; each margin stands beside the part of the list that it
+    was read on. The best of candidates has no width beside itself.
     """
     for margin, part in margins:
         half = 0.0 if margin is None else margin.half_width()
