@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use priolane_core::units::Span;
 use priolane_lab::experiment::{Arrivals, Experiment, Timing};
 use priolane_lab::interrupt::Interrupt;
-use priolane_lab::plan::{self, Definition, Options, Plan, Points, Run, Warnings};
+use priolane_lab::plan::{self, Definition, Devices, Options, Plan, Points, Run, Warnings};
 use priolane_source::InputError;
 use priolane_workload::InitialState;
 use serde::Serialize;
@@ -103,8 +103,8 @@ pub fn costs(plan: &Plan, interrupt: &Interrupt) -> Result<Vec<f64>, InputError>
         let forecast = Forecast::of(&built.scenario, part.times);
         let mut by_scheme: HashMap<&str, f64> = HashMap::new();
         for scheme in &experiment.schemes {
-            if let Some(transport) = plan::transport(experiment, scheme) {
-                by_scheme.insert(scheme, forecast.under(&transport).instructions);
+            if let Some(devices) = plan::devices(experiment, scheme, &built.scenario.topology) {
+                by_scheme.insert(scheme, forecast.under(&devices).instructions);
             }
         }
         costs.extend(runs.iter().map(|run| by_scheme.get(run.scheme.as_str()).copied().unwrap_or_default()));
@@ -120,7 +120,7 @@ fn pace() -> Result<f64, BenchError> {
         return Ok(pace);
     }
     let Calibration { scenario, cpu_s } = priolane_bench::calibrate()?;
-    let instructions = Forecast::of(&scenario, 1.0).under(&scenario.transport).instructions;
+    let instructions = Forecast::of(&scenario, 1.0).under(&Devices::of(&scenario)).instructions;
     Ok(*MEASURED.get_or_init(|| instructions / cpu_s))
 }
 
@@ -161,8 +161,10 @@ fn of_points(
         let flows = (built.scenario.flows.len() as f64 * part.times) as u64;
         check.flows += flows * schemes.len() as u64 * seeds;
         let forecast = Forecast::of(&built.scenario, part.times);
-        for transport in schemes.iter().filter_map(|scheme| plan::transport(&point.experiment, scheme)) {
-            check.add(&forecast.under(&transport), seeds, pace);
+        let topology = &built.scenario.topology;
+        for devices in schemes.iter().filter_map(|scheme| plan::devices(&point.experiment, scheme, topology))
+        {
+            check.add(&forecast.under(&devices), seeds, pace);
         }
         check.loads.extend(loads::offered(&part.experiment, point, &built));
         warnings.extend(built.warnings);
@@ -182,8 +184,10 @@ fn add_alone(check: &mut Check, run: &Run, (pace, sample): (f64, u64)) -> Result
     let built = plan::build_at(&part.experiment, &run.scheme, run.seed)?;
     check.flows += (built.scenario.flows.len() as f64 * part.times) as u64;
     let forecast = Forecast::of(&built.scenario, part.times);
-    let Some(transport) = plan::transport(&run.experiment, &run.scheme) else { return Ok(()) };
-    check.add(&forecast.under(&transport), 1, pace);
+    let devices = plan::devices(&run.experiment, &run.scheme, &built.scenario.topology);
+    if let Some(devices) = devices {
+        check.add(&forecast.under(&devices), 1, pace);
+    }
     Ok(())
 }
 
@@ -326,7 +330,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
         let scenario = plan::build_at(&points.points[0].experiment, "newreno", 1).unwrap().scenario;
         let all = predicted(&scenario);
         let some = Forecast::looking_at(&scenario, 1.0, scenario.flows.len().div_ceil(4));
-        let some = some.under(&scenario.transport);
+        let some = some.under(&Devices::of(&scenario));
         let near = |some: f64, all: f64| assert!((some / all - 1.0).abs() < 0.15, "{some} {all}");
         near(some.packet_hops as f64, all.packet_hops as f64);
         near(some.instructions, all.instructions);
@@ -344,7 +348,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
     }
 
     fn predicted(scenario: &Scenario) -> Prediction {
-        Forecast::of(scenario, 1.0).under(&scenario.transport)
+        Forecast::of(scenario, 1.0).under(&Devices::of(scenario))
     }
 
     /// Returns the predicted packet-hops of the first run of an experiment divided by the simulated ones.
@@ -390,7 +394,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
         let forecast = Forecast::of(&built.scenario, 1.0);
         let of = |scheme: &str| {
             let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
-            forecast.under(&plan::transport(&run.experiment, &run.scheme).unwrap())
+            forecast.under(&plan::devices(&run.experiment, &run.scheme, &built.scenario.topology).unwrap())
         };
         // An ACK and a pull per packet, against one token; but tokens cost ports more than ACKs do.
         let [token, pulled] = [of("top"), of("ndp")];

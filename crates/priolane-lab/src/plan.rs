@@ -45,7 +45,7 @@ use priolane_source::InputError;
 
 pub use actual_run::ActualRun;
 pub(crate) use admission::round_trip;
-pub use build::{Load, MeasuredFlows, ResolvedRun, build, build_at, transport};
+pub use build::{Devices, Load, MeasuredFlows, ResolvedRun, build, build_at, devices};
 pub use definition::Definition;
 pub use merged::from_merged;
 pub use offers::GroupOffer;

@@ -57,6 +57,10 @@ impl<S: PortFactory> PortFactory for AveragedSpec<S> {
         self.inner.reads_ranks()
     }
 
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+    }
+
     fn without_qdisc(&self) -> &'static str {
         "marks by an average of the queue (ecn.average): a kernel switch marks by the queue itself"
     }

@@ -150,6 +150,12 @@ macro_rules! disciplines {
                 }
             }
 
+            fn cost(&self) -> f64 {
+                match self {
+                    $(Self::$name(spec) => spec.cost(),)+
+                }
+            }
+
             fn without_qdisc(&self) -> &'static str {
                 match self {
                     $(Self::$name(spec) => spec.without_qdisc(),)+

@@ -78,6 +78,12 @@ pub trait PortFactory: Clone + std::fmt::Debug {
         false
     }
 
+    /// Returns the time of a packet-hop through such a port, divided by that through a FIFO port; `check` predicts the run
+    /// time from it (docs/performance.md). Default: 1.
+    fn cost(&self) -> f64 {
+        1.0
+    }
+
     /// Returns the reason why no qdisc of Linux is such a port, for messages. Default: one that says nothing of the
     /// kind.
     fn without_qdisc(&self) -> &'static str {

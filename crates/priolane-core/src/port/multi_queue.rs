@@ -35,6 +35,10 @@ pub trait Order: std::fmt::Debug + Send {
     fn idle(&mut self) {}
 }
 
+/// The time of a packet-hop through several queues, divided by that through one FIFO queue: 1.2 to 1.3 was measured with
+/// three and eight queues.
+pub(super) const COST: f64 = 1.25;
+
 #[derive(Debug)]
 pub(super) struct Queue<P> {
     pub(super) items: ChunkedQueue<P>,

@@ -5,7 +5,7 @@
 //! is evicted. So the backlog of a worse queue never causes a drop in a better one, which tail drop does not
 //! guarantee. Equal packets do not push out each other (docs/assumptions.md#push-out).
 
-use super::multi_queue::mapped;
+use super::multi_queue::{self, mapped};
 use super::{
     Admission, Buffer, BufferSpec, Discipline, Either, OfKind, PortContext, PortFactory, PortSetup, PortSink,
     Scope, SortBy, Strict, StrictSpec,
@@ -46,6 +46,10 @@ impl PortFactory for PushOutSpec {
 
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.queues, class)
+    }
+
+    fn cost(&self) -> f64 {
+        multi_queue::COST
     }
 
     fn without_qdisc(&self) -> &'static str {

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{self, MultiQueue, Order, Sorting, mapped};
 use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, QueueWeights, SortBy};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -37,6 +37,10 @@ impl PortFactory for RealTimeWfqSpec {
 
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn cost(&self) -> f64 {
+        multi_queue::COST
     }
 
     fn is_pausable(&self) -> bool {

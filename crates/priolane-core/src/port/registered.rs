@@ -87,6 +87,10 @@ impl PortFactory for RegisteredSpec {
         self.0.dyn_reads_ranks()
     }
 
+    fn cost(&self) -> f64 {
+        self.0.dyn_cost()
+    }
+
     fn without_qdisc(&self) -> &'static str {
         self.0.dyn_without_qdisc()
     }
@@ -99,6 +103,7 @@ trait DynFactory: fmt::Debug + Send + Sync {
     fn dyn_is_pausable(&self) -> bool;
     fn dyn_is_limited(&self) -> bool;
     fn dyn_reads_ranks(&self) -> bool;
+    fn dyn_cost(&self) -> f64;
     fn dyn_without_qdisc(&self) -> &'static str;
     fn equals(&self, other: &dyn Any) -> bool;
     fn as_any(&self) -> &dyn Any;
@@ -126,6 +131,10 @@ where
 
     fn dyn_reads_ranks(&self) -> bool {
         self.reads_ranks()
+    }
+
+    fn dyn_cost(&self) -> f64 {
+        self.cost()
     }
 
     fn dyn_without_qdisc(&self) -> &'static str {

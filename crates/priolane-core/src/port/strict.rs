@@ -2,7 +2,7 @@
 
 use super::class_map::CLASS_IS_QUEUE;
 use super::kind_rules::ordinary;
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{self, MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, BufferSpec, KindRules, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::keys::{KeyConflict, Keys};
@@ -48,6 +48,10 @@ impl PortFactory for StrictSpec {
 
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.queues, class)
+    }
+
+    fn cost(&self) -> f64 {
+        multi_queue::COST
     }
 
     fn is_pausable(&self) -> bool {

@@ -8,7 +8,7 @@
 //! The clock of the weighted queues stands while a strict queue is served, so they share by weight what strict queues
 //! leave (docs/assumptions.md#strict-first).
 
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{self, MultiQueue, Order, Sorting, mapped};
 use super::virtual_clock::VirtualClock;
 use super::{PortContext, PortFactory, QueueWeights};
 use crate::ids::{CLASSES, Class};
@@ -42,6 +42,10 @@ impl PortFactory for StrictFirstSpec {
 
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.queues(), class)
+    }
+
+    fn cost(&self) -> f64 {
+        multi_queue::COST
     }
 
     fn is_pausable(&self) -> bool {

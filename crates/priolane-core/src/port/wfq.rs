@@ -2,7 +2,7 @@
 //!
 //! The clock is in `virtual_clock`.
 
-use super::multi_queue::{MultiQueue, Sorting, mapped};
+use super::multi_queue::{self, MultiQueue, Sorting, mapped};
 use super::virtual_clock::VirtualClock;
 use super::{
     Buffer, Either, KindRules, OfKind, PortContext, PortFactory, PortSetup, QueueWeights, RealTimeWfqSpec,
@@ -113,6 +113,10 @@ impl PortFactory for WfqSpec {
 
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn cost(&self) -> f64 {
+        multi_queue::COST
     }
 
     fn is_pausable(&self) -> bool {

@@ -6,6 +6,7 @@ use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::file_code::FileCode;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
+use priolane_core::port::{DisciplineSpec, FifoSpec};
 use priolane_core::price::ledger::PricePlan;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::tokens::RankBy;
@@ -117,8 +118,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let network = (&topology, network_choice);
     let with_handshake = with_handshake(experiment, network, &flows);
     let under_way = under_way(experiment, network, &flows);
-    let reports = admission::interval(scheme, &topology, &experiment.frame);
-    let monitor = experiment.rates_every.or(reports);
+    let monitor = monitor(experiment, scheme, &topology);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
     let mut spec = ScenarioSpec {
         ports: ports::ports(scheme, &topology, &experiment.frame),
@@ -223,10 +223,40 @@ fn under_way(experiment: &Experiment, network: (&Topology, PathChoice), flows: &
     with_handshake(experiment, network, &whole).unwrap_or_else(|| bare_fct(experiment, network.0, &whole))
 }
 
-/// Returns the transport of a scheme, without its report interval; `None` if the experiment has no such scheme.
-pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
+/// What decides the cost of a packet-hop in a run, besides its traffic and network.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    /// The transport of the hosts, with its report interval.
+    pub transport: Transport,
+    /// The discipline of the switch ports.
+    pub discipline: DisciplineSpec,
+    /// Whether switches pause links (PFC).
+    pub pauses: bool,
+}
+
+impl Devices {
+    /// Returns those of a run.
+    pub fn of(scenario: &Scenario) -> Self {
+        let discipline = scenario.ports.first().map_or(FifoSpec.into(), |port| port.discipline.clone());
+        let pauses = scenario.switch.lossless.is_some();
+        Self { transport: scenario.transport.clone(), discipline, pauses }
+    }
+}
+
+/// Returns the devices of a scheme in a network; `None` if the experiment has no such scheme.
+pub fn devices(experiment: &Experiment, scheme: &str, topology: &Topology) -> Option<Devices> {
     let scheme = experiment.scheme.get(scheme)?;
-    Some(coexistence::transport(experiment, scheme, None))
+    let monitor = monitor(experiment, scheme, topology);
+    Some(Devices {
+        transport: coexistence::transport(experiment, scheme, monitor),
+        discipline: ports::discipline(scheme, &experiment.frame),
+        pauses: ports::switch(scheme).lossless.is_some(),
+    })
+}
+
+/// Returns the report interval of senders, if they report.
+fn monitor(experiment: &Experiment, scheme: &Scheme, topology: &Topology) -> Option<Span> {
+    experiment.rates_every.or_else(|| admission::interval(scheme, topology, &experiment.frame))
 }
 
 fn at_rate(group: &Group) -> Option<AtRate> {

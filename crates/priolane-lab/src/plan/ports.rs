@@ -165,7 +165,7 @@ fn pairs_change(experiment: &Experiment) -> bool {
 
 /// Returns the egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
-    let discipline = scheme.port.averaging(discipline(scheme, &scheme.port.buffer, frame));
+    let discipline = discipline(scheme, frame);
     let spec = |rate| PortSpec { discipline: discipline.clone(), buffer: scheme.port.buffer_at(rate) };
     let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
     let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
@@ -175,8 +175,13 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
     ports
 }
 
+/// Returns the discipline of the egress ports.
+pub(super) fn discipline(scheme: &Scheme, frame: &Frame) -> DisciplineSpec {
+    scheme.port.averaging(with_buffer(scheme, &scheme.port.buffer, frame))
+}
+
 /// Returns the port discipline of switches, with this buffer.
-fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> DisciplineSpec {
+fn with_buffer(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> DisciplineSpec {
     let setup = PortSetup { buffer, map: scheme.map.queues(), frame };
     match scheme.port.kind.discipline(&setup) {
         DisciplineSpec::Tokens(spec) => {
@@ -192,7 +197,7 @@ fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> Discipline
 /// Returns by link the buffer for zero data loss, if the scheme requests it.
 pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Option<Vec<u64>> {
     let BufferSpec::ZeroLoss { signals } = scheme.port.buffer else { return None };
-    let DisciplineSpec::Tokens(ports) = discipline(scheme, &scheme.port.buffer, frame) else { return None };
+    let DisciplineSpec::Tokens(ports) = with_buffer(scheme, &scheme.port.buffer, frame) else { return None };
     let traffic = TokenTraffic { ports, frame: *frame, host_jitter: Span::ZERO, signals };
     Some(topology.token_buffers(&traffic))
 }
@@ -209,7 +214,7 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
 /// Returns the NIC between transport and link; all host links have the rate `rate`.
 pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     let Scheme { host, port, map, .. } = scheme;
-    let ports = |buffer: &BufferSpec| discipline(scheme, buffer, frame);
+    let ports = |buffer: &BufferSpec| with_buffer(scheme, buffer, frame);
     let rows = OtherRows { host, ports: &ports, buffer: &port.buffer, map, frame, rate };
     match scheme.nic.part().transmit_queue(&rows) {
         Some(TransmitQueue { discipline, buffer, sort_by }) => {
