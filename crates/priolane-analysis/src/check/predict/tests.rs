@@ -238,6 +238,22 @@ fn reports_several_queues_and_pauses_cost_time() {
     near(factor(&Devices::of(&pauses)), 1.4 * pauses.transport.cost().instructions);
 }
 
+#[test]
+fn each_scheme_has_the_devices_of_its_own_run() {
+    let text = TWO.replace("[\"newreno\"]", "[\"newreno\", \"es8\", \"dcqcn\", \"top\"]");
+    let text = text.replace("time =", "rates_every = \"20us\"\ntime =");
+    let plan = plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap();
+    let topology = plan::build(&plan.runs[0]).unwrap().scenario.topology.clone();
+    let mut dearer = 0;
+    for run in &plan.runs {
+        let own = Devices::of(&plan::build(run).unwrap().scenario);
+        let devices = plan::devices(&run.experiment, &run.scheme, &topology).unwrap();
+        assert_eq!(format!("{devices:?}"), format!("{own:?}"));
+        dearer += usize::from(factor(&devices) > own.transport.cost().instructions);
+    }
+    assert_eq!((plan.runs.len(), dearer), (4, 2));
+}
+
 /// Mean bytes of active flows and packets of a run, its links, and the time of a packet-hop in nanoseconds: the rows of
 /// docs/performance.md, "Growth", and a run of 65,536 hosts.
 const GROWTH: [(f64, usize, f64); 10] = [
