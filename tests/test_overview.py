@@ -169,6 +169,8 @@ def test_classes_are_those_of_the_experiment_from_small_to_large_or_the_usual_on
         ["all flows", "up to 100kB"],
     )
     assert bounds_text(json.loads(_core.usual_classes())["large"]) == "above 1MB"
+    assert bounds_text({"group": ["a", "b", "c"], "asked": 1}) == "group a or b or c, class asked 1"
+    assert bounds_text({"group": ["a", "b", "c", "d"]}) == "group a, b, or 2 others"
 
 
 def test_tokens_are_apart_from_data(tmp_path: Path) -> None:

@@ -216,6 +216,7 @@ def _place(bounds: Mapping[str, Any]) -> int:
 
 
 _BOUNDS = {"from": "from", "above": "above", "below": "below", "to": "up to"}
+_MOST_NAMED = 2
 _OF = {"group": "group", "cos": "class of service", "asked": "class asked", "given": "class given"}
 
 
@@ -225,8 +226,15 @@ def bounds_text(bounds: Mapping[str, Any]) -> str:
     for key, word in _OF.items():
         if key in bounds:
             value = bounds[key]
-            parts.append(f"{word} {' or '.join(map(str, value)) if isinstance(value, list) else value}")
+            parts.append(f"{word} {_one_of(value) if isinstance(value, list) else value}")
     return ", ".join(parts)
+
+
+def _one_of(values: Sequence[Any]) -> str:
+    """Values of which a class has any: `x or y`, `x, y, or 2 others`."""
+    if len(values) <= _MOST_NAMED + 1:
+        return " or ".join(map(str, values))
+    return ", ".join(map(str, values[:_MOST_NAMED])) + f", or {len(values) - _MOST_NAMED} others"
 
 
 def _drawn(experiment: Mapping[str, Any]) -> str:

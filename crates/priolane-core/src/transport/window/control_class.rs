@@ -28,10 +28,14 @@ impl KeyValue for ControlClass {
     const UNIT: &'static str = "";
 
     fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
-        match value {
+        let read = match value {
             Value::Text(_) => value.word(&[("flow", ())]).map(|()| Self::OfFlow),
             _ => Class::read(value, &Bounds::whole(0, CLASSES as u64 - 1, "[0, 15]")).map(Self::Fixed),
-        }
+        };
+        read.map_err(|error| match error {
+            KeyError::Wrong { what, .. } => KeyError::new(what, "a class from 0 to 15, or \"flow\""),
+            other => other,
+        })
     }
 
     fn write(&self) -> WrittenValue {
