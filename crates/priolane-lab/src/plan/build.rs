@@ -223,7 +223,7 @@ fn under_way(experiment: &Experiment, network: (&Topology, PathChoice), flows: &
     with_handshake(experiment, network, &whole).unwrap_or_else(|| bare_fct(experiment, network.0, &whole))
 }
 
-/// What decides the cost of a packet-hop in a run, besides its traffic and network.
+/// The parts of a run that decide the cost of a packet-hop, besides traffic and network.
 #[derive(Clone, Debug)]
 pub struct Devices {
     /// The transport of the hosts, with its report interval.
