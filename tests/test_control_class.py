@@ -44,7 +44,7 @@ def test_acks_need_a_queue_of_their_class_and_none_if_they_have_that_of_their_da
     ("control_class", "message"),
     [
         ("15", "packets carry 16 classes, but the port has 2 queues"),
-        ("16", "control_class: 16 is out of range. Use a whole number from 0 to 15"),
+        ("16", 'control_class: 16 is out of range. Use a class from 0 to 15, or "flow"'),
         ('"flows"', 'control_class: unknown value "flows". Did you mean "flow"?'),
         ("true", "control_class: the value is true or false"),
     ],
