@@ -184,10 +184,7 @@ fn add_alone(check: &mut Check, run: &Run, (pace, sample): (f64, u64)) -> Result
     let built = plan::build_at(&part.experiment, &run.scheme, run.seed)?;
     check.flows += (built.scenario.flows.len() as f64 * part.times) as u64;
     let forecast = Forecast::of(&built.scenario, part.times);
-    let devices = plan::devices(&run.experiment, &run.scheme, &built.scenario.topology);
-    if let Some(devices) = devices {
-        check.add(&forecast.under(&devices), 1, pace);
-    }
+    check.add(&forecast.under(&Devices::of(&built.scenario)), 1, pace);
     Ok(())
 }
 

@@ -140,14 +140,13 @@ impl<'a> Forecast<'a> {
     pub(super) fn under(&self, devices: &Devices) -> Prediction {
         let Devices { transport, .. } = devices;
         let traffic = self.traffic(transport);
-        let (bytes, rows) = (self.bytes(&traffic), self.rows(&traffic));
-        let active = self.open as f64 * OPEN + self.in_flight(&traffic) * PACKET;
+        let (active, rows) = (self.active_bytes(&traffic), self.rows(&traffic));
         let stall = stall(active, self.scenario.topology.links.len());
         let instructions = factor(devices) * self.instructions(&traffic) + self.reports(transport) * REPORT;
         Prediction {
             packet_hops: traffic.hops as u64,
             instructions: instructions * stall + rows * SAMPLING,
-            bytes: bytes as u64,
+            bytes: self.bytes(active, rows) as u64,
         }
     }
 
@@ -190,22 +189,23 @@ impl<'a> Forecast<'a> {
         expected_distinct(2.0 * links * duration / every.0.max(1) as f64, 2.0 * hops)
     }
 
-    /// Returns the number of packets in the network.
-    fn in_flight(&self, traffic: &Traffic) -> f64 {
+    /// Returns the memory of active flows, and of packets in the network.
+    fn active_bytes(&self, traffic: &Traffic) -> f64 {
         let scenario = self.scenario;
         let on_link = scenario.longest_hop().0 as f64;
         let fastest = scenario.topology.links.iter().map(|link| link.rate).max();
         let packet = fastest.map_or(1, |rate| rate.serialize(scenario.frame.max_wire().into()).0.max(1));
         let most = scenario.topology.links.len() as f64 * (on_link / packet as f64 + WAITING);
-        (2.0 * traffic.hops * on_link / traffic.duration).min(most)
+        let in_flight = (2.0 * traffic.hops * on_link / traffic.duration).min(most);
+        self.open as f64 * OPEN + in_flight * PACKET
     }
 
-    fn bytes(&self, traffic: &Traffic) -> f64 {
+    /// Returns the memory of a run with `active` bytes of flows and packets, and `rows` rows of samples.
+    fn bytes(&self, active: f64, rows: f64) -> f64 {
         BASE + self.scenario.topology.links.len() as f64 * LINK
             + self.scenario.flows.len() as f64 * self.times * KEPT
-            + self.open as f64 * OPEN
-            + self.in_flight(traffic) * PACKET
-            + self.rows(traffic) * SAMPLE
+            + active
+            + rows * SAMPLE
     }
 }
 

@@ -71,6 +71,21 @@ impl Expected {
     }
 }
 
+/// Both flows of `TWO`, of which nothing is cut.
+fn drained() -> Expected {
+    Expected {
+        packets: vec![685.0, 685.0],
+        each: 1.0,
+        // The link to host 2 serves 2 x 685 packets of 1.2304 us.
+        ms: 1.685648,
+        times: 1.0,
+        open: 2.0,
+        every_us: None,
+        reports: 0.0,
+        ports: 1.0,
+    }
+}
+
 #[test]
 fn a_cut_run_sends_what_its_links_carry_until_its_end() {
     // Of the second flow, 625,000 B fit on its link until the end: 429 packets. A packet takes 1.2304 us, so the link
@@ -113,18 +128,7 @@ fn a_cut_run_sends_what_its_links_carry_until_its_end() {
 #[test]
 fn a_run_that_drains_sends_everything_and_endless_flows_until_the_last_finite_one() {
     let drains = scenario(&TWO.replace("drain = false", "drain = true"));
-    let all = Expected {
-        packets: vec![685.0, 685.0],
-        each: 1.0,
-        // The link to host 2 serves 2 x 685 packets of 1.2304 us.
-        ms: 1.685648,
-        times: 1.0,
-        open: 2.0,
-        every_us: None,
-        reports: 0.0,
-        ports: 1.0,
-    };
-    all.check(Forecast::of(&drains, 1.0).under(&Devices::of(&drains)), &drains);
+    drained().check(Forecast::of(&drains, 1.0).under(&Devices::of(&drains)), &drains);
     // Far apart, they are not open at once: each counts for three times its 0.804 ms.
     let apart = scenario(&TWO.replace("drain = false", "drain = true").replace("500us", "900us"));
     let late = scenario(
@@ -223,16 +227,8 @@ fn reports_several_queues_and_pauses_cost_time() {
     let interval = Span::from_us(10);
     window.monitor = Some(interval);
     let held_us = 685.0 * 1.2304 + (2.0 * 685.0 * 1.2304 - 500.0);
-    let all = Expected {
-        packets: vec![685.0, 685.0],
-        each: 1.0,
-        ms: 1.685648,
-        times: 1.0,
-        open: 2.0,
-        every_us: None,
-        reports: held_us * 1e6 / interval.0 as f64,
-        ports: 1.25,
-    };
+    let reports = held_us * 1e6 / interval.0 as f64;
+    let all = Expected { reports, ports: 1.25, ..drained() };
     all.check(Forecast::of(&drains, 1.0).under(&devices), &drains);
     let pauses = scenario(&TWO.replace("newreno", "dcqcn"));
     near(factor(&Devices::of(&pauses)), 1.4 * pauses.transport.cost().instructions);
