@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from priolane.advice.candidate import Candidate
+from priolane.advice.candidate import Candidate, folding
 from priolane.advice.changes import merged
 from priolane.advice.fabric import Sizes
 from priolane.advice.flow_list import FlowList, Numbers
@@ -74,7 +74,7 @@ def folded(candidate: Candidate, asked: Numbers) -> Candidate:
     rows = merged(candidate.rows)
     queues = max(1, int(rows["port"].get("queues", 1)))
     classes = min(_CLASSES, int(asked.max()) + max(queues, int(rows["assign"].get("levels", 1))))
-    own = {**candidate.rows, "map": {"class": [min(number, queues - 1) for number in range(classes)]}}
+    own = {**candidate.rows, **folding(classes, queues)}
     if rows["assign"].get("first"):
         own["assign"] = {key: value for key, value in rows["assign"].items() if key != "first"}
     return replace(candidate, rows=own)
