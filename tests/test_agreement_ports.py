@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from priolane.hosts.agreement_ports import port_quantities
+from priolane.storage.run_files import RunPlace
 
 FRAME = {"mtu": "1500B", "link": "18B", "gap": "20B"}
 MARKS = {"per": "port", "at": {"10Gbps": "65pkt"}}
@@ -27,7 +28,12 @@ def record(
     }
 
 
-def quantities(records: list[dict[str, Any]], runs: tuple[Path, Path] = (Path(), Path())) -> list[tuple[Any, ...]]:
+NOWHERE = RunPlace(Path(), "")
+
+
+def quantities(
+    records: list[dict[str, Any]], runs: tuple[RunPlace, RunPlace] = (NOWHERE, NOWHERE)
+) -> list[tuple[Any, ...]]:
     result = port_quantities("s", records, runs)
     return [(of.quantity, of.simulated, of.measured, of.tolerance, of.agrees) for of in result]
 
@@ -54,9 +60,9 @@ def test_queues_are_compared_where_ports_mark_and_both_sides_know_them() -> None
 @pytest.mark.parametrize(("sent", "agrees"), [(772, True), (773, False)])
 def test_no_port_sends_more_tokens_than_their_rate(tmp_path: Path, sent: int, *, agrees: bool) -> None:
     # 10 Gbit/s for 1 ms are 1,250,000 bytes: 770.6 tokens of 84 bytes with 1538 bytes of data each, and two at once.
-    runs = (tmp_path / "simulated", tmp_path / "measured")
+    runs = (RunPlace(tmp_path, "simulated"), RunPlace(tmp_path, "measured"))
     for run, tokens in zip(runs, (100, sent), strict=True):
-        run.mkdir()
+        (tmp_path / run.run_id).mkdir()
         # A host's own port may send more; data and signals are no tokens.
         columns = {
             "port": ["h0->s0", "s0->h0", "s0->h0", "s0->h0", "s0->h1"],
@@ -64,7 +70,7 @@ def test_no_port_sends_more_tokens_than_their_rate(tmp_path: Path, sent: int, *,
             "class": [0, 0, 5, 13, 1],
             "packets": [5_000, tokens - 50, 50, 5_000, 7],
         }
-        pq.write_table(pa.table(columns), run / "ports.parquet")
+        pq.write_table(pa.table(columns), run.file("ports.parquet").path)
     port = {"kind": "tokens", "token": "84B"}
     records = [record(port, stopped_at_ps=10**9), record(port, stopped_at_ps=10**9)]
     ((quantity, simulated, other, tolerance, verdict),) = quantities(records, runs)

@@ -56,7 +56,7 @@ def test_the_page_has_both_curves_in_each_figure_and_says_what_differs(tmp_path:
         agreement.Row(PlannedRun(id=run.id, scheme="dctcp", seed=1), "median FCT (s)", 1.0, 2.0, "15 %", agrees=False),
         agreement.Row(PlannedRun(id=run.id, scheme="dctcp", seed=1), "p99 FCT (s)", 1.0, 1.1, "30 %", agrees=True),
     ]
-    pair = (results.directory / run.id, results.directory / run.id)
+    pair = (results.place(run.id), results.place(run.id))
     sections = [
         Section("mix<b>", "about", rows, [pair]),
         Section("other", "about", failure="host 0: it ended"),

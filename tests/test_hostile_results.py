@@ -146,5 +146,5 @@ def test_a_series_of_any_form_is_refused_in_one_line(
 def test_records_and_notes_of_priolane_have_their_shapes(tmp_path: Path) -> None:
     results = load(factories.make_results(tmp_path / "results"))
     assert len(results.records) == len(results.runs)
-    assert read_record(results.directory / results.runs[0].id / "run.json")["digest"]
+    assert read_record(results.place(results.runs[0].id).file("run.json"))["digest"]
     assert results.report.claims

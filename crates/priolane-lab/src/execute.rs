@@ -183,9 +183,9 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
     }
     for other in others {
         let Some(record) = other.accept(&id).filter(|record| record.measured.is_none()) else { continue };
-        let mut draft = store.begin(&id)?;
+        let mut draft = store.begin_for(&id, &record)?;
         for file in &record.files {
-            draft.link_file(&other.path(&id), file)?;
+            draft.copy(other, file)?;
         }
         let verified = other.is_verified(&id);
         let mut own = RunRecord {
@@ -294,7 +294,7 @@ fn publish_or_compare(
             None => Ok(FinishedRun::AlreadyThere(stored)),
         };
     }
-    let mut draft = store.begin(id)?;
+    let mut draft = store.begin_for(id, &record)?;
     write(&mut draft)?;
     Ok(match draft.publish(&mut record)? {
         PublishOutcome::New => FinishedRun::Simulated(record),

@@ -13,6 +13,7 @@ use priolane_results::answer::RemoteRun;
 use priolane_results::store::{RunId, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors::{Damaged, failed, input_error, utf8};
 use crate::linux::{JobRequest, MachinesRequest};
@@ -117,9 +118,9 @@ impl Plan {
 
     /// Opens the results directory `out_dir`, which is created if missing.
     fn open(&self, out_dir: PathBuf, settings: &str) -> PyResult<Grid> {
-        let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
-        let out_dir = utf8(out_dir)?;
-        let store = Store::open(&out_dir).map_err(|error| failed(error.into(), "the grid"))?;
+        let request: SettingsRequest = request(settings)?;
+        let store = request.open(&utf8(out_dir)?).map_err(|error| failed(error.into(), "the grid"))?;
+        let (settings, others) = request.into_settings();
         let place = self.0.all_runs().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
         Ok(Grid { plan: self.0.clone(), place, store, settings, others })
     }
@@ -159,6 +160,27 @@ impl Grid {
         });
         match done {
             Ok(done) => response(&done_to_json(&done)),
+            Err(error) => Err(reporter.take_error().unwrap_or(error)),
+        }
+    }
+
+    /// Executes one run and returns its results for `accept` of the process that writes the directory. `progress` is as in
+    /// `run`.
+    #[pyo3(signature = (run_id, progress=None))]
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        run_id: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let run = self.planned(run_id)?;
+        let mut reporter = Reporter::new(progress);
+        let done = scheme::carried_out(py, (run, Some(&self.store)), &self.settings, |settings| {
+            let answer = unit::answer(run, settings, &mut |now| reporter.report(now))?;
+            answer.encode().map_err(execute::Failure::RemoteRun)
+        });
+        match done {
+            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
             Err(error) => Err(reporter.take_error().unwrap_or(error)),
         }
     }

@@ -18,7 +18,8 @@ mod scheme;
 mod signals;
 mod unit;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use priolane_core::quantity as read_quantity;
 use priolane_core::units::Rate;
@@ -32,6 +33,7 @@ use priolane_lab::verdict::rules::{Comparison, comparison};
 use priolane_lab::verdict::{Look, Looks};
 use priolane_results::checksum;
 use priolane_results::steady::SteadySummary;
+use priolane_results::store::{self, PackedRun};
 use priolane_results::summary::Summary;
 use priolane_workload::import::{self, Request};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -435,8 +437,32 @@ fn read_checked(path: PathBuf) -> PyResult<String> {
         std::io::ErrorKind::InvalidInput => damaged(error.to_string()),
         kind => PyErr::from(std::io::Error::new(kind, format!("{}: {error}", path.display()))),
     })?;
-    checksum::verify(&text).map_err(|error| damaged(error.to_string()))?;
-    String::from_utf8(text).map_err(|error| damaged(error.to_string()))
+    verified_text(text, &path)
+}
+
+/// Returns the text of one of priolane's JSON files, whose content was read from `path`, after verifying its checksum.
+#[pyfunction]
+fn checked_text(content: Vec<u8>, path: PathBuf) -> PyResult<String> {
+    verified_text(content, &path)
+}
+
+fn verified_text(content: Vec<u8>, path: &Path) -> PyResult<String> {
+    let damaged = |what: String| InputError::new_err(format!("{}: damaged: {what}", path.display()));
+    checksum::verify(&content).map_err(|error| damaged(error.to_string()))?;
+    String::from_utf8(content).map_err(|error| damaged(error.to_string()))
+}
+
+/// The files of a run in a pack: offset and length in bytes, by name.
+type Extents = BTreeMap<String, (u64, u64)>;
+
+/// Returns the runs in packs of a results directory: id, path of the pack, and files.
+#[pyfunction]
+fn packed_runs(directory: PathBuf) -> Vec<(String, PathBuf, Extents)> {
+    let files = |run: &PackedRun| {
+        run.files.iter().map(|(name, extent)| (name.clone(), (extent.offset, extent.bytes))).collect()
+    };
+    let runs = store::packed_runs(&directory);
+    runs.iter().map(|run| (run.id.as_str().to_owned(), run.pack.to_path_buf(), files(run))).collect()
 }
 
 /// Returns the characters that a terminal might obey or hide, as the first and the last of each range of code points.
@@ -497,6 +523,8 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(checked_text, module)?)?;
+    module.add_function(wrap_pyfunction!(packed_runs, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;

@@ -1,13 +1,13 @@
 //! JSON of requests from Python, and of plans and finished runs.
 
 use std::num::{NonZeroU8, NonZeroU32};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use priolane_lab::execute::{FinishedRun, Settings};
 use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Run, Size};
 use priolane_lab::verdict::{Look, Looks};
-use priolane_results::store::Store;
+use priolane_results::store::{Store, StoreError};
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -105,6 +105,8 @@ pub(crate) struct SettingsRequest {
     threads: Option<NonZeroU8>,
     /// Directories whose existing results are reused.
     others: Vec<PathBuf>,
+    /// Whether small runs go into packs.
+    packs: bool,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -117,6 +119,15 @@ enum EngineRequest {
 }
 
 impl SettingsRequest {
+    /// Opens the store in `directory`, which is created if missing.
+    ///
+    /// # Errors
+    /// The directory cannot be created or read.
+    pub(crate) fn open(&self, directory: &Path) -> Result<Store, StoreError> {
+        let store = Store::open(directory)?;
+        Ok(if self.packs { store.with_packs() } else { store })
+    }
+
     /// Returns the settings, and the stores whose existing results are reused.
     pub(crate) fn into_settings(self) -> (Settings, Vec<Store>) {
         let engine = match self.engine {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
@@ -11,8 +12,8 @@ use serde_json::Value;
 use crate::cell::View;
 use crate::record::RunRecord;
 use crate::rows::{Rows, Table};
-use crate::store::{Store, StoreError, store_error};
-use crate::tables;
+use crate::store::{RunId, Store, StoreError, store_error};
+use crate::tables::Batches;
 
 /// The first cell in which the tables of two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -142,14 +143,15 @@ pub enum RunComparison {
 
 /// Compares the complete runs of two directories.
 pub fn compare(a: &Path, b: &Path) -> Result<Comparison, StoreError> {
-    let (left, right) = (whole_runs(a)?, whole_runs(b)?);
+    let [a, b] = [a, b].map(Store::at);
+    let (left, right) = (whole_runs(&a)?, whole_runs(&b)?);
     let only =
         |these: &Runs, those: &Runs| these.keys().filter(|k| !those.contains_key(k)).cloned().collect();
     let (only_a, only_b) = (only(&left, &right), only(&right, &left));
     let mut common = Vec::new();
     for (name, x) in &left {
         let Some(y) = right.get(name) else { continue };
-        let outcome = sameness((a, x), (b, y))?;
+        let outcome = sameness((&a, x), (&b, y))?;
         common.push(CommonRun { name: name.clone(), run_a: x.run.clone(), run_b: y.run.clone(), outcome });
     }
     Ok(Comparison { common, only_a, only_b })
@@ -157,13 +159,12 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, StoreError> {
 
 type Runs = BTreeMap<RunName, RunRecord>;
 
-fn whole_runs(directory: &Path) -> Result<Runs, StoreError> {
-    let store = Store::at(directory);
+fn whole_runs(store: &Store) -> Result<Runs, StoreError> {
     let records = store.names()?.into_iter().filter_map(|id| store.accept(&id));
     Ok(records.map(|record| (RunName::of(&record), record)).collect())
 }
 
-fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<RunComparison, StoreError> {
+fn sameness((a, x): (&Store, &RunRecord), (b, y): (&Store, &RunRecord)) -> Result<RunComparison, StoreError> {
     if let Some((name, a, b)) = differing_result(x, y) {
         return Ok(RunComparison::Metric { name, a, b });
     }
@@ -171,7 +172,7 @@ fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<
         return Ok(RunComparison::Equal);
     }
     for table in Table::ALL {
-        if let Some(row) = stored_difference(table, &a.join(&x.run), &b.join(&y.run))? {
+        if let Some(row) = stored_difference(table, (a, x), (b, y))? {
             return Ok(RunComparison::Row(row));
         }
     }
@@ -223,16 +224,25 @@ fn first_differing_value(a: &Value, b: &Value) -> Option<(String, Value, Value)>
     })
 }
 
-/// Returns the first differing cell of a table in two run directories.
-fn stored_difference(table: Table, a: &Path, b: &Path) -> Result<Option<Difference>, StoreError> {
-    let failed =
-        |directory: &Path, source: std::io::Error| store_error("read", &directory.join(table.file()))(source);
-    let mut left = tables::read(a, table).map_err(|e| failed(a, e))?;
-    let mut right = tables::read(b, table).map_err(|e| failed(b, e))?;
+/// Opens a table of a stored run, and returns its path for messages.
+fn opened(table: Table, (store, record): (&Store, &RunRecord)) -> Result<(Batches, PathBuf), StoreError> {
+    let path = store.root().join(&record.run).join(table.file());
+    let id = RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput.into());
+    let batches = id.and_then(|id| store.table(&id, table)).map_err(store_error("read", &path))?;
+    Ok((batches, path))
+}
+
+/// Returns the first differing cell of a table of two stored runs.
+fn stored_difference(
+    table: Table,
+    (a, x): (&Store, &RunRecord),
+    (b, y): (&Store, &RunRecord),
+) -> Result<Option<Difference>, StoreError> {
+    let [(mut left, a), (mut right, b)] = [opened(table, (a, x))?, opened(table, (b, y))?];
     let mut from = 0;
     loop {
-        let x = left.next().transpose().map_err(|e| failed(a, e))?;
-        let y = right.next().transpose().map_err(|e| failed(b, e))?;
+        let x = left.next().transpose().map_err(store_error("read", &a))?;
+        let y = right.next().transpose().map_err(store_error("read", &b))?;
         let (x_rows, y_rows) =
             (x.as_ref().map_or(0, RecordBatch::num_rows), y.as_ref().map_or(0, RecordBatch::num_rows));
         let (Some(x), Some(y)) = (x, y) else {

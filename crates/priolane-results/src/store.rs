@@ -7,33 +7,43 @@
 //! DIR/<run>.verified                 SHA-256 of the run.json on which both engines agreed
 //! DIR/.mark-<run>-<pid>-<n>          such a note being written, under the lock
 //! DIR/.aside-<run>-<pid>-<n>/        something else that was at DIR/<run>: kept, never deleted
+//! DIR/runs-<n>.tar                   many small runs: the files of <run>/, one run after another (`packs`)
 //! ```
 //!
 //! A run is *whole* if its directory has the run's name and its `run.json` has a valid checksum (`checksum`), names
 //! the run, and lists exactly the other files there with their lengths and hashes. Nothing else is accepted. A
-//! temporary directory whose `owner` is not locked belongs to a dead writer and is removed.
+//! temporary directory whose `owner` is not locked belongs to a dead writer and is removed. A run in a pack comes
+//! before a directory of the same name.
 //!
 //! A run that took long is synced to disk before it gets its name. A short one is not: after a power failure it may not be whole,
 //! and runs again, which takes less time than six syncs of each of a thousand short runs.
 
-use std::ffi::OsStr;
+mod draft;
+mod packs;
+mod place;
+
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+pub use draft::Draft;
+use packs::Packs;
+pub use packs::{Extent, PackedRun, packed_runs};
+use place::RunPlace;
 use priolane_source::{open_existing_lock, open_lock};
-use sha2::{Digest as _, Sha256};
 
 use crate::checksum;
-use crate::digest::hex;
-use crate::record::{self, FileRecord, RunRecord};
+use crate::record::{self, RunRecord};
 use crate::regular;
-use crate::rows::{Rows, Table};
-use crate::tables;
+use crate::rows::Table;
+use crate::tables::Batches;
 
 /// Packet-hops of a run that is synced to disk, about a third of a second of one core.
 const WORTH_SYNCING: u64 = 10_000_000;
+/// Packet-hops from which a run has a directory of its own, in a store with packs: some 50 ms of one core.
+const WORTH_A_DIRECTORY: u64 = 1_000_000;
 
 const LOCK: &str = ".lock";
 const OWNER: &str = "owner";
@@ -97,13 +107,17 @@ pub enum PublishOutcome {
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    /// Whether small runs go into packs.
+    has_packs: bool,
+    /// The packs as they were when they were first needed, with what this store has appended since.
+    packs: Arc<Mutex<Option<Packs>>>,
 }
 
 impl Store {
     /// Opens the directory `root`, creates it if it is missing, and removes temporary directories of dead writers.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(root).map_err(store_error("create", root))?;
-        let store = Self { root: root.to_owned() };
+        let store = Self::at(root);
         let _lock = store.lock()?;
         store.sweep()?;
         Ok(store)
@@ -111,57 +125,78 @@ impl Store {
 
     /// Returns a directory of runs for reading only; it need not exist.
     pub fn at(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), has_packs: false, packs: Arc::default() }
     }
 
-    /// Returns the path of a run, whether it exists or not.
+    /// Returns the store with small runs in packs. Only one such store may write to the directory at a time.
+    #[must_use]
+    pub fn with_packs(self) -> Self {
+        Self { has_packs: true, ..self }
+    }
+
+    /// Returns the directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the path of the directory of a run, whether it exists or not.
     pub fn path(&self, id: &RunId) -> PathBuf {
         self.root.join(id.as_str())
     }
 
     /// Returns the record of a run if it is whole.
     pub fn accept(&self, id: &RunId) -> Option<RunRecord> {
-        let directory = self.path(id);
-        if !fs::symlink_metadata(&directory).is_ok_and(|m| m.is_dir()) {
-            return None;
-        }
-        let text = regular::read(&directory.join(record::FILE)).ok()?;
+        let place = self.place(id);
+        let text = place.read(record::FILE).ok()?;
         checksum::verify(&text).ok()?;
         let record: RunRecord = serde_json::from_slice(&text).ok()?;
-        (record.run == id.as_str() && is_whole(&directory, &record.files)).then_some(record)
+        (record.run == id.as_str() && place.is_whole(&record.files)).then_some(record)
     }
 
-    /// Returns the ids of directories that have a run's name, whole or not, sorted.
+    /// Returns an iterator over the batches of a table of a run.
+    ///
+    /// # Errors
+    /// The run has no such table, or its file cannot be read.
+    pub fn table(&self, id: &RunId, table: Table) -> io::Result<Batches> {
+        self.place(id).table(table)
+    }
+
+    /// Returns the ids of runs in packs and of directories that have a run's name, whole or not, sorted.
     pub fn names(&self) -> Result<Vec<RunId>, StoreError> {
-        let mut ids = Vec::new();
+        let mut ids = self.packs(|packs| packs.names());
         for entry in fs::read_dir(&self.root).map_err(store_error("read", &self.root))? {
             let entry = entry.map_err(store_error("read", &self.root))?;
             ids.extend(entry.file_name().to_str().and_then(RunId::new));
         }
         ids.sort();
+        ids.dedup();
         Ok(ids)
+    }
+
+    /// Starts writing a run, whose record it will be but for the list of files. A small run gets a place in a pack if the
+    /// store has packs, another one a temporary directory.
+    pub fn begin_for(&self, id: &RunId, record: &RunRecord) -> Result<Draft, StoreError> {
+        // A run whose files in a pack are damaged has a place in a pack again, which comes before directories.
+        let is_small = record.counters.packet_hops < WORTH_A_DIRECTORY;
+        if self.has_packs && is_small || self.packs(|packs| packs.run(id).is_some()) {
+            return Ok(Draft::in_pack(self, id));
+        }
+        self.begin(id)
     }
 
     /// Starts writing a run in a temporary directory.
     pub fn begin(&self, id: &RunId) -> Result<Draft, StoreError> {
-        let _lock = self.lock()?;
-        let path = self.root.join(fresh_name(TEMPORARY, id));
-        fs::create_dir(&path).map_err(store_error("create", &path))?;
-        let owner_path = path.join(OWNER);
-        let owner = File::create_new(&owner_path).map_err(store_error("create", &owner_path))?;
-        let draft = Draft { store: self.clone(), id: id.clone(), path, files: Vec::new(), owner };
-        draft.owner.lock().map_err(store_error("lock", &owner_path))?;
-        Ok(draft)
+        Draft::in_directory(self, id)
     }
 
     /// Records that both engines agreed on a run as it is stored now.
     pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
-        let record = self.path(id).join(record::FILE);
-        let hash = hash_file(&record).map_err(store_error("read", &record))?;
+        let place = self.place(id);
+        let hash = place.hash(record::FILE).map_err(store_error("read", &place.path(record::FILE)))?;
         let temporary = self.root.join(fresh_name(MARK, id));
         let mark = self.mark(id);
         let _lock = self.lock()?;
-        let written = write_file(&temporary, hash.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
+        let written = fs::write(&temporary, hash.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
         written.map_err(|source| {
             let _ = fs::remove_file(&temporary);
             store_error("write", &mark)(source)
@@ -170,8 +205,20 @@ impl Store {
 
     /// Returns whether both engines agreed on a run as it is stored now.
     pub fn is_verified(&self, id: &RunId) -> bool {
-        let hash = hash_file(&self.path(id).join(record::FILE));
+        let hash = self.place(id).hash(record::FILE);
         hash.is_ok_and(|hash| regular::read(&self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
+    }
+
+    /// Returns the place of the files of a run, whether they exist or not.
+    fn place(&self, id: &RunId) -> RunPlace {
+        let packed = self.packs(|packs| packs.run(id).cloned());
+        packed.map_or_else(|| RunPlace::Directory(self.path(id)), RunPlace::Pack)
+    }
+
+    /// Calls `of` with the packs, which are read when they are first needed.
+    fn packs<T>(&self, of: impl FnOnce(&mut Packs) -> T) -> T {
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        of(packs.get_or_insert_with(|| Packs::read(&self.root)))
     }
 
     fn mark(&self, id: &RunId) -> PathBuf {
@@ -217,118 +264,10 @@ impl Store {
     }
 }
 
-/// A run being written. If dropped unpublished, it is removed.
-#[derive(Debug)]
-pub struct Draft {
-    store: Store,
-    id: RunId,
-    path: PathBuf,
-    files: Vec<FileRecord>,
-    /// Locked until the draft is dropped. It gets the record: a file created and removed for each of a thousand
-    /// runs takes a third of the kernel's time, as ext4 does not reuse inodes that were just removed.
-    owner: File,
-}
-
-impl Draft {
-    /// Writes one table.
-    pub fn write(&mut self, table: Table, rows: &Rows) -> Result<(), StoreError> {
-        let path = self.path.join(table.file());
-        let file = File::create_new(&path).map_err(store_error("create", &path))?;
-        self.files.push(tables::write(table, rows, file).map_err(store_error("write", &path))?);
-        Ok(())
-    }
-
-    /// Writes a table that was produced elsewhere; `file` describes its content, which was verified.
-    pub fn put(&mut self, file: &FileRecord, content: &[u8]) -> Result<(), StoreError> {
-        let path = self.path.join(&file.name);
-        write_file(&path, content).map_err(store_error("write", &path))?;
-        self.files.push(file.clone());
-        Ok(())
-    }
-
-    /// Reuses a table of the same run from the directory `from`, as a hard link if possible, else as a copy.
-    pub fn link_file(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
-        let (there, here) = (from.join(&file.name), self.path.join(&file.name));
-        fs::hard_link(&there, &here)
-            .or_else(|_| fs::copy(&there, &here).map(drop))
-            .map_err(store_error("write", &here))?;
-        self.files.push(file.clone());
-        Ok(())
-    }
-
-    /// Writes the record with the list of files, which becomes `run.json`, and makes the run visible.
-    pub fn publish(self, record: &mut RunRecord) -> Result<PublishOutcome, StoreError> {
-        record.files = self.files.clone();
-        let owner = self.path.join(OWNER);
-        let text = record.to_text().map_err(store_error("write", &owner))?;
-        (&self.owner).write_all(text.as_bytes()).map_err(store_error("write", &owner))?;
-        let is_synced = took_long(record);
-        let files = self.files.iter().map(|file| file.name.as_str()).chain([OWNER]);
-        for file in files.filter(|_| is_synced) {
-            let path = self.path.join(file);
-            sync(&path).map_err(store_error("write", &path))?;
-        }
-        let _lock = self.store.lock()?;
-        if self.store.accept(&self.id).is_some() {
-            return Ok(PublishOutcome::AlreadyThere);
-        }
-        fs::rename(&owner, self.path.join(record::FILE)).map_err(store_error("create", &owner))?;
-        if is_synced {
-            sync_directory(&self.path).map_err(store_error("write", &self.path))?;
-        }
-        self.store.move_aside(&self.id)?;
-        let place = self.store.path(&self.id);
-        fs::rename(&self.path, &place).map_err(store_error("create", &place))?;
-        if is_synced {
-            sync_directory(&self.store.root).map_err(store_error("write", &self.store.root))?;
-        }
-        Ok(PublishOutcome::New)
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // After publishing the path is gone; after a failure the next `Store::open` tries again.
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
 /// Treats a removal as successful if another process did it: a writer that finds its run published removes its own
 /// temporary directory without the lock.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
-}
-
-/// Returns whether a directory has exactly `run.json` and the listed files, as listed.
-fn is_whole(directory: &Path, files: &[FileRecord]) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    let expected = |name: &OsStr| name == record::FILE || files.iter().any(|f| name == f.name.as_str());
-    entries.into_iter().all(|entry| entry.is_ok_and(|e| expected(&e.file_name())))
-        && Table::ALL.iter().all(|table| files.iter().any(|f| f.name == table.file()))
-        && files.iter().all(|file| is_file_whole(&directory.join(&file.name), file))
-}
-
-fn is_file_whole(path: &Path, expected: &FileRecord) -> bool {
-    if !fs::symlink_metadata(path).is_ok_and(|m| m.is_file() && m.len() == expected.bytes) {
-        return false;
-    }
-    hash_file(path).is_ok_and(|hash| hash == expected.sha256)
-}
-
-fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = regular::open(path)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hash.finalize())),
-            n => hash.update(&buffer[..n]),
-        }
-    }
-}
-
-fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    File::create_new(path)?.write_all(content)
 }
 
 /// Returns true if a run is worth the time of a sync: it is long, or was measured on real hosts.

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::ChunkReader;
 use sha2::{Digest as _, Sha256};
 
 use crate::digest::hex;
@@ -89,11 +91,20 @@ fn write_batches<W: Write + Send>(
     writer.into_inner().map_err(plain)
 }
 
+/// Iterator over the batches of a table.
+#[derive(Debug)]
+pub struct Batches(ParquetRecordBatchReader);
+
+impl Iterator for Batches {
+    type Item = io::Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.0.next()?.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)))
+    }
+}
+
 /// Iterates over the batches of a table's file in a run's directory.
-pub fn read(
-    directory: &Path,
-    table: Table,
-) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
+pub fn read(directory: &Path, table: Table) -> io::Result<Batches> {
     read_file(&directory.join(table.file()))
 }
 
@@ -101,11 +112,18 @@ pub fn read(
 ///
 /// # Errors
 /// A file that cannot be read, or is not a table.
-pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-    let file = regular::open(path)?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
-    let reader = builder.with_batch_size(BATCH).build().map_err(plain)?;
-    Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
+pub fn read_file(path: &Path) -> io::Result<Batches> {
+    batches(regular::open(path)?)
+}
+
+/// Iterates over the batches of the table in the content of a file.
+pub(crate) fn read_bytes(content: Vec<u8>) -> io::Result<Batches> {
+    batches(Bytes::from(content))
+}
+
+fn batches<R: ChunkReader + 'static>(source: R) -> io::Result<Batches> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(source).map_err(plain)?;
+    Ok(Batches(builder.with_batch_size(BATCH).build().map_err(plain)?))
 }
 
 /// Returns the metadata of the table in a file.

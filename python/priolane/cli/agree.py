@@ -13,6 +13,7 @@ from priolane.hosts.agreement_scenarios import GROUP, Scenario
 from priolane.report.generator import refuse_replacing
 from priolane.results.report import Claim, point_text
 from priolane.results.results import Results
+from priolane.storage.run_files import RunPlace
 from priolane.text.command_line import command_line, option, path_word
 
 # The exit code if something is farther off than its tolerance.
@@ -94,11 +95,11 @@ def _scenario(scenario: Scenario, args: argparse.Namespace, out: Path, both: Bot
     return Section(scenario.name, f"{simulated.title}. {about}", rows, _pairs((simulated, measured)))
 
 
-def _pairs(both: tuple[Results, Results], run_ids: Sequence[str] | None = None) -> list[tuple[Path, Path]]:
-    """The directories of runs, simulated and measured; of all, or of these."""
+def _pairs(both: tuple[Results, Results], run_ids: Sequence[str] | None = None) -> list[tuple[RunPlace, RunPlace]]:
+    """The places of runs, simulated and measured; of all, or of these."""
     simulated, measured = both
     ids = [run.id for run in simulated.runs] if run_ids is None else run_ids
-    return [(simulated.directory / run_id, measured.directory / run_id) for run_id in ids]
+    return [(simulated.place(run_id), measured.place(run_id)) for run_id in ids]
 
 
 def _sections(both: tuple[Results, Results], rows: Sequence[Row]) -> list[Section]:

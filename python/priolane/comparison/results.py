@@ -24,6 +24,7 @@ from priolane.model.experiment import PlannedRun
 from priolane.results.estimate import Nature, over_seeds, paired_change
 from priolane.results.numbers import format_value, short
 from priolane.results.results import Results, load
+from priolane.storage.directory import RUN_FILE
 
 RUN = "run"
 # The probability that intervals cover.
@@ -272,7 +273,7 @@ def _records(results: Results) -> dict[str, dict[str, Any]]:
         wanted = {"digest": str, "version": str, "merged": dict, "summary": dict, "counters": dict}
         wrong = [key for key, kind in wanted.items() if not isinstance(record.get(key), kind)]
         if wrong:
-            path = results.directory / name / "run.json"
+            path = results.place(name).file(RUN_FILE)
             raise InputError(f"{path}: no `{'`, `'.join(wrong)}` of this version; run the experiment again")
     return records
 

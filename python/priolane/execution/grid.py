@@ -1,9 +1,10 @@
 """Carrying out the grid of an experiment: what is there is kept, the rest is run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ from priolane.model.experiment import Options, Plan, PlannedRun, plan, saved
 from priolane.results.results import Results, load
 from priolane.storage.directory import GRID_FILE, exclusive_writer, read_json, write_note
 from priolane.text.printable import message
+
+# From this number of runs on, small ones go into packs.
+MANY_RUNS = 100
+# The predicted instructions of a run below which a process of a pool hands its results to the writer of packs: they are
+# some tens of kB, and a run of 10^6 packet-hops has a directory.
+_SMALL = 1e9
 
 
 class Watcher:
@@ -140,11 +147,13 @@ def _place(source: Path, directory: Path) -> Path:
 
 def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.JobResult]:
     options, settings = how
+    has_packs = settings.packs and not settings.verify and len(grid.all_runs) >= MANY_RUNS
+    opened = grid.core.open(directory, settings.of_the_writer(packs=has_packs))
     if settings.on != LOCAL:
-        yield from _execute_remotely(grid, grid.core.open(directory, settings.to_json()), settings, watch)
+        yield from _execute_remotely(grid, opened, settings, watch)
         return
     if settings.pool is None and (settings.jobs <= 1 or len(grid.all_runs) <= 1):
-        yield from _execute_serially(grid, grid.core.open(directory, settings.to_json()), watch)
+        yield from _execute_serially(grid, opened, watch)
         return
     shared = worker.Grid(
         source=str(grid.source),
@@ -152,18 +161,34 @@ def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: 
         out=str(directory),
         settings=settings.to_json(),
     )
-    todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
+    todo = []
+    for run_id, cost in _longest_first(grid):
+        for_pack = has_packs and cost < _SMALL
+        if for_pack and opened.ready(run_id):
+            yield worker.JobResult(run_id, ran=False)
+        else:
+            todo.append(worker.Job(shared, run_id, for_pack))
     if settings.pool is not None:
-        yield from settings.pool.execute(todo)
-        return
-    with ProcessPool(min(settings.jobs, len(todo)), watch.moved) as pool:
-        yield from pool.execute(todo)
+        yield from _stored(opened, settings.pool.execute(todo))
+    elif todo:
+        with ProcessPool(min(settings.jobs, len(todo)), watch.moved) as pool:
+            yield from _stored(opened, pool.execute(todo))
+
+
+def _stored(opened: _core.Grid, results: Iterable[worker.JobResult]) -> Iterator[worker.JobResult]:
+    """The results of jobs, with those for packs stored there."""
+    for result in results:
+        yield result if result.answer is None else _accepted(opened, result.run_id, result.answer)
+
+
+def _accepted(opened: _core.Grid, run_id: str, answer: bytes) -> worker.JobResult:
+    return worker.JobResult(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
 
 
 def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.JobResult]:
     """Sends what is not there yet to workers that share no files with this process."""
     missing = []
-    for run_id in _longest_first(grid):
+    for run_id, _ in _longest_first(grid):
         if opened.ready(run_id):
             yield worker.JobResult(run_id, ran=False)
         else:
@@ -171,10 +196,8 @@ def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch:
     if not missing:
         return
 
-    def accept(run_id: str, answer: bytes) -> worker.JobResult:
-        return worker.JobResult(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
-
     how = settings.of_a_unit()
+    accept = partial(_accepted, opened)
     work = CallSource(lambda run_id: work_unit.encode_call(opened.unit(run_id), how), accept, grid.core.texts)
     with ExitStack() as stack:
         remote: RemoteWorkers
@@ -187,10 +210,10 @@ def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch:
         yield from Dispatcher(remote, work, watch.notify).execute(missing)
 
 
-def _longest_first(grid: Plan) -> list[str]:
-    """Ids by the predicted cost of the run, so that no long run is left when all others are done."""
+def _longest_first(grid: Plan) -> list[tuple[str, float]]:
+    """Ids by the predicted cost of the run, which follows, so that no long run is left when all others are done."""
     by_cost = sorted(zip(grid.costs, grid.all_runs, strict=True), key=lambda pair: -pair[0])
-    return [run.id for _, run in by_cost]
+    return [(run.id, cost) for cost, run in by_cost]
 
 
 def _execute_serially(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.JobResult]:

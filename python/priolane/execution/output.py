@@ -28,7 +28,7 @@ def open_output(out: str | Path, settings: Settings, *, refresh: bool = False) -
         store.fetch(refresh=refresh)
         for what in store.damaged.values():
             message(f"{what}; it is not taken")
-        yield store.directory, replace(settings, on_saved=store.upload, give_up=store.abandon)
+        yield store.directory, replace(settings, on_saved=store.upload, give_up=store.abandon, packs=False)
         store.finish()
     except (KeyboardInterrupt, Stopped, StoreError):
         store.abandon()

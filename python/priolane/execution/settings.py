@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from priolane.execution.backend import LOCAL, Backend
 
@@ -38,13 +38,22 @@ class Settings:
     """Told of the note of a grid when it is written, and of the directory of each run when that is in place."""
     give_up: Callable[[], None] = _give_nothing_up
     """Called when the command is interrupted: calls of `on_saved` that still wait raise instead."""
+    packs: bool = True
+    """Whether small runs of a grid of many go into packs (`run_files`); a store takes directories."""
     pool: "ProcessPool | None" = None
     """Processes of this machine that other grids use too; a grid has its own otherwise."""
 
     def to_json(self) -> str:
-        """The settings of one run, as the compiled module reads them."""
+        """The settings of one run, as the compiled module reads them, for a process that writes no packs."""
+        return json.dumps(self._of_a_run())
+
+    def of_the_writer(self, *, packs: bool) -> str:
+        """The same for the process that writes the directory: with `packs`, small runs go into packs."""
+        return json.dumps(self._of_a_run() | {"packs": packs})
+
+    def _of_a_run(self) -> dict[str, Any]:
         others = [str(other) for other in self.others]
-        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others})
+        return {"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others}
 
     def of_a_unit(self) -> str:
         """The settings of a run that is carried out elsewhere: what is on this machine stays out."""

@@ -33,6 +33,8 @@ class Job:
 
     grid: Grid
     run_id: str
+    for_pack: bool = False
+    """Whether the results go to the process that writes packs, which knows that it has none of this run."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class JobResult:
 
     run_id: str
     ran: bool
+    answer: bytes | None = None
+    """The results for `Grid.accept` of the process that writes packs; `None` if they are in their place."""
 
 
 class _Flag(Protocol):
@@ -91,7 +95,10 @@ def _open_grid(grid: Grid) -> _core.Grid:
 
 def execute(job: Job) -> JobResult:
     """Runs `job` in a process of its own."""
-    return execute_in(_open_grid(job.grid), job.run_id, _reporter(job.run_id))
+    grid, report = _open_grid(job.grid), _reporter(job.run_id)
+    if job.for_pack:
+        return JobResult(job.run_id, ran=True, answer=grid.answer(job.run_id, report))
+    return execute_in(grid, job.run_id, report)
 
 
 def execute_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> JobResult:

@@ -16,7 +16,6 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from priolane.results.report import Claim
 from priolane.results.results import Results
 from priolane.storage.directory import RUN_FILE, read_record
 from priolane.storage.parquet_table import read_parquet
+from priolane.storage.run_files import RunPlace
 
 ALONE, MEDIAN, TAIL, SHARE, RATE = 0.03, 0.15, 0.30, 0.05, 0.05
 # What a machine may be late by, in its own time.
@@ -89,28 +89,26 @@ def compare(simulated: Results, measured: Results) -> list[Row]:
     """
     if [run.id for run in simulated.runs] != [run.id for run in measured.runs]:
         raise InputError(f"{simulated.directory} and {measured.directory} have other runs: simulate what was measured")
-    return [
-        row for run in measured.runs for row in _rows(run, simulated.directory / run.id, measured.directory / run.id)
-    ]
+    return [row for run in measured.runs for row in _rows(run, simulated.place(run.id), measured.place(run.id))]
 
 
-def completion_times(run: Path) -> list[float]:
+def completion_times(run: RunPlace) -> list[float]:
     """Completion times of the flows of a run that ended, in seconds."""
     fct = _flows(run).fct
     return [float(time) for time in fct[np.isfinite(fct)]]
 
 
-def rates_over_time(run: Path) -> list[tuple[float, float]]:
+def rates_over_time(run: RunPlace) -> list[tuple[float, float]]:
     """Rates of the endless flows of a run, in Gbit/s, at the end of each bin, in seconds; none if it has none."""
-    rates = read_record(run / RUN_FILE).get("rates")
+    rates = read_record(run.file(RUN_FILE)).get("rates")
     if rates is None:
         return []
     bins = enumerate(rates["classes"]["all"]["rates"], 1)
     return [(nth * rates["every_s"], rate / 1e9) for nth, rate in bins if rate is not None]
 
 
-def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
-    records = [read_record(where / RUN_FILE) for where in (simulated, measured)]
+def _rows(run: PlannedRun, simulated: RunPlace, measured: RunPlace) -> Iterator[Row]:
+    records = [read_record(where.file(RUN_FILE)) for where in (simulated, measured)]
     scale = records[1]["measured"]["scale"]
     expected, seen = (_flows(where) for where in (simulated, measured))
     late = LATE_S / scale
@@ -219,10 +217,10 @@ def _tolerance(share: float, late: float) -> str:
     return f"{share * 100:.0f} % + {late * 1e6:.3g} us"
 
 
-def _flows(run: Path) -> Flows:
+def _flows(run: RunPlace) -> Flows:
     """The flows of a run that started in its measured window."""
     columns = ["start_ps", "fct_ps", "bytes", "class_given", "w", "theta_bps", "measured"]
-    table = read_parquet(run / "flows.parquet", columns).to_pydict()
+    table = read_parquet(run.file("flows.parquet"), columns).to_pydict()
     kept = [place for place, inside in enumerate(table["measured"]) if inside]
 
     def numbers(name: str, unit: float = 1.0) -> Any:

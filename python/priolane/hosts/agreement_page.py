@@ -16,6 +16,7 @@ from priolane.results.estimate import Estimate
 from priolane.results.numbers import short
 from priolane.results.report import Mark, Panel, Series
 from priolane.storage.files import write_whole
+from priolane.storage.run_files import RunPlace
 
 AGREEMENT_PAGE = "agreement.html"
 _LABELS = ("simulated", "measured")
@@ -31,7 +32,7 @@ class Section:
     name: str
     about: str
     rows: Sequence[Row] = ()
-    runs: Sequence[tuple[Path, Path]] = ()
+    runs: Sequence[tuple[RunPlace, RunPlace]] = ()
     failure: str = ""
 
     @property

@@ -8,12 +8,12 @@ tokens         no port sends more than their rate, over the whole run: where all
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from priolane.export.quantity import by_rate
 from priolane.model.quantity import rate, size
 from priolane.storage.parquet_table import read_parquet
+from priolane.storage.run_files import RunPlace
 
 # Packets beyond the threshold that a queue may have.
 BEYOND = 5
@@ -37,8 +37,10 @@ class PortQuantity:
     agrees: bool
 
 
-def port_quantities(scheme: str, records: Sequence[Mapping[str, Any]], runs: Sequence[Path]) -> Iterator[PortQuantity]:
-    """Those of a simulated and a measured run of a scheme, with these records and in these directories."""
+def port_quantities(
+    scheme: str, records: Sequence[Mapping[str, Any]], runs: Sequence[RunPlace]
+) -> Iterator[PortQuantity]:
+    """Those of a simulated and a measured run of a scheme, with these records and in these places."""
     merged = records[0]["merged"]
     port, rates = merged["scheme"][scheme].get("port", {}), set(_rates(merged["topology"]))
     full = sum(size(merged["frame"][part]) for part in ("mtu", "link", "gap"))
@@ -82,7 +84,7 @@ def _threshold(port: Mapping[str, Any], rates: set[int], full: int) -> float:
 
 
 def _tokens(
-    of: tuple[Mapping[str, Any], int, int], records: Sequence[Mapping[str, Any]], runs: Sequence[Path]
+    of: tuple[Mapping[str, Any], int, int], records: Sequence[Mapping[str, Any]], runs: Sequence[RunPlace]
 ) -> PortQuantity:
     """Tokens that the busiest port sent, as a part of what their rate permits in the time of the run."""
     port, bps, full = of
@@ -95,9 +97,9 @@ def _tokens(
     return PortQuantity("tokens at a port over their rate", simulated, measured, "at most 1", measured <= 1.0)
 
 
-def _most_tokens(run: Path) -> int:
+def _most_tokens(run: RunPlace) -> int:
     """The most tokens that any port of a switch sent."""
-    table = read_parquet(run / "ports.parquet", ["port", "link", "class", "packets"]).to_pydict()
+    table = read_parquet(run.file("ports.parquet"), ["port", "link", "class", "packets"]).to_pydict()
     sent: dict[int, int] = {}
     for port, link, of, packets in zip(*table.values(), strict=True):
         if of < _DATA_CLASS and not _OF_HOST.match(port):

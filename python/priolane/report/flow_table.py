@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priolane._core import InputError
 from priolane.model.experiment import PlannedRun
 from priolane.results.results import Results
 from priolane.storage.parquet_table import read_parquet
+from priolane.storage.run_files import RunFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ def finished_flows(results: Results, run: PlannedRun) -> FinishedFlows | None:
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
 
-    path = results.directory / run.id / FLOWS
+    path = results.place(run.id).file(FLOWS)
     table = flow_columns(results, run, _OF_FINISHED)
     if table is None:
         return None
@@ -66,7 +66,7 @@ def flow_columns(results: Results, run: PlannedRun, columns: Sequence[str]) -> "
     return _read(results.checked(run.id, FLOWS), columns)
 
 
-def _read(path: Path, columns: Sequence[str]) -> "pa.Table":
+def _read(path: RunFile, columns: Sequence[str]) -> "pa.Table":
     import pyarrow as pa  # noqa: PLC0415
 
     special: dict[str, Callable[[Any], bool]] = {"slowdown": pa.types.is_floating, "measured": pa.types.is_boolean}
@@ -82,7 +82,7 @@ def _read(path: Path, columns: Sequence[str]) -> "pa.Table":
     return table
 
 
-def positive(table: "pa.Table", name: str, path: Path) -> "Floats":
+def positive(table: "pa.Table", name: str, path: RunFile) -> "Floats":
     """A column as numbers above 0."""
     import numpy as np  # noqa: PLC0415
 

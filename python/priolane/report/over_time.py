@@ -12,7 +12,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
@@ -22,6 +21,7 @@ from priolane.report.series_table import Filters, has_rows, read_series
 from priolane.results.estimate import Estimate
 from priolane.results.report import Mark, Panel, Series, point_text
 from priolane.results.results import Results
+from priolane.storage.run_files import RunFile
 
 BINS = 100
 LADDERS = 3
@@ -87,7 +87,7 @@ class _ShownRun:
     """A run that is shown, where its samples are and when it stopped."""
 
     run: PlannedRun
-    file: Path
+    file: RunFile
     stop: int
 
 
@@ -118,21 +118,22 @@ def picoseconds(text: object) -> int | None:
 
 
 def _chosen(results: Results) -> list[_ShownRun]:
-    """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed."""
-    there = [run for run in results.runs if run.id in results.records and has_rows(_file(results, run))]
-    if not there:
-        return []
-    same = [run for run in there if run.point == there[-1].point]
-    first = min(run.seed for run in same)
+    """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed.
+
+    Whether a run has a series is decided by its scheme and point, so that only runs of the first seed are looked at.
+    """
+    there = [run for run in results.runs if run.id in results.records]
+    first = min((run.seed for run in there), default=0)
+    having = [run for run in there if run.seed == first and has_rows(_file(results, run))]
     return [
         _ShownRun(run, _file(results, run), int(results.records[run.id]["stopped_at_ps"]))
-        for run in same
-        if run.seed == first
+        for run in having
+        if run.point == having[-1].point
     ]
 
 
-def _file(results: Results, run: PlannedRun) -> Path:
-    return results.directory / run.id / "series.parquet"
+def _file(results: Results, run: PlannedRun) -> RunFile:
+    return results.place(run.id).file("series.parquet")
 
 
 def _rows(shown_run: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str, Any]]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from priolane._core import InputError
+from priolane.storage.run_files import RunFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,17 +16,17 @@ _CURE = "run the experiment again"
 _LARGEST = 1e150
 
 
-def has_rows(path: Path) -> bool:
+def has_rows(path: RunFile) -> bool:
     """Whether the table is there and has a row; raises `InputError` if the file is not a table."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
     if not path.is_file():
         return False
-    rows: int = _read(path, lambda: pq.read_metadata(path)).num_rows
+    rows: int = _read(path, lambda: pq.read_metadata(_source(path))).num_rows
     return rows > 0
 
 
-def read_series(path: Path, columns: list[str], filters: Filters, until_ps: int) -> "pa.Table":
+def read_series(path: RunFile, columns: list[str], filters: Filters, until_ps: int) -> "pa.Table":
     """The columns of the rows that `filters` choose.
 
     Raises `InputError` if the file is not a table of readings: if a column is missing, has another type or a missing
@@ -33,7 +34,7 @@ def read_series(path: Path, columns: list[str], filters: Filters, until_ps: int)
     """
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    table: pa.Table = _read(path, lambda: pq.read_table(path, columns=columns, filters=filters))
+    table: pa.Table = _read(path, lambda: pq.read_table(_source(path), columns=columns, filters=filters))
     for name in columns:
         if name not in table.column_names or not _KINDS[name](table.schema.field(name).type):
             raise InputError(f"{path}: damaged: it has no column {name!r} of a series; {_CURE}")
@@ -78,7 +79,11 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _read(path: Path, read: Callable[[], Any]) -> Any:
+def _source(file: RunFile) -> Path | BinaryIO:
+    return file.path if file.pack is None else file.open()
+
+
+def _read(path: RunFile, read: Callable[[], Any]) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     try:

@@ -1,8 +1,10 @@
 """The slowest flows of each scheme, with the commands that show why: `priolane trace` plays what happened to them."""
 
 import heapq
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from priolane.figure.numbers import plain, value_text
@@ -14,6 +16,7 @@ from priolane.results.results import Results
 from priolane.text.command_line import command_line, option, path_word
 
 MOST_FLOWS = 5
+_RANKS = 1000
 _PS_PER_S = 1e12
 _COLUMNS = ("flow", "src", "dst", "bytes", "fct_ps", "slowdown", "timeouts")
 
@@ -57,14 +60,28 @@ def slowest(results: Results) -> Slowest:
     Raises `InputError` if a table of flows is damaged.
     """
     point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
-    slowest_of: dict[str, list[SlowFlow]] = {}
-    for run in results.runs:
-        if run.point == point:
-            before = slowest_of.get(run.scheme, [])
-            least = before[-1].slowdown if len(before) == MOST_FLOWS else 0.0
+    slowest_of: dict[str, list[SlowFlow]] = {run.scheme: [] for run in results.runs if run.point == point}
+    runs = [run for run in results.runs if run.point == point]
+    for run in sorted(runs, key=partial(_largest_slowdown, results), reverse=True):
+        before = slowest_of[run.scheme]
+        least = before[-1].slowdown if len(before) == MOST_FLOWS else 0.0
+        if _largest_slowdown(results, run) >= least:
             slowest_of[run.scheme] = _slowest_of([*before, *slow_flows(results, run, least)])
     rows = {scheme: [_row(results, scheme, point, flow) for flow in flows] for scheme, flows in slowest_of.items()}
     return Slowest(place_text(point), {scheme: slow_flows for scheme, slow_flows in rows.items() if slow_flows})
+
+
+def _largest_slowdown(results: Results, run: PlannedRun) -> float:
+    """The largest slowdown of a run by its record, infinite if the record does not say.
+
+    Percentiles are nearest ranks, so that the 99.9th one of fewer than 1,000 flows is the largest value.
+    """
+    summary = results.records.get(run.id, {}).get("summary", {}).get("all", {})
+    finished, largest = summary.get("flows"), summary.get("p999_slowdown")
+    if finished == 0:
+        return 0.0
+    known = isinstance(finished, int) and finished < _RANKS and isinstance(largest, int | float)
+    return float(largest) if known else math.inf
 
 
 def slow_flows(results: Results, run: PlannedRun, least: float = 0.0) -> list[SlowFlow]:
@@ -77,7 +94,7 @@ def slow_flows(results: Results, run: PlannedRun, least: float = 0.0) -> list[Sl
     done = pc.and_(pc.is_valid(table.column("fct_ps")), pc.is_valid(table.column("slowdown")))
     table = table.filter(pc.and_(pc.and_(table.column("measured"), pc.is_valid(table.column("bytes"))), done))
     for name in ("bytes", "fct_ps", "slowdown"):
-        positive(table, name, results.directory / run.id / FLOWS)
+        positive(table, name, results.place(run.id).file(FLOWS))
     order = [("slowdown", "descending"), ("flow", "ascending")]
     kept = table.take(pc.select_k_unstable(table, k=min(MOST_FLOWS, table.num_rows), sort_keys=order))
     return [

@@ -135,7 +135,7 @@ def _of_run(results: Results, run: PlannedRun, promise: Mapping[str, Any]) -> Ru
     try:
         path = results.checked(run.id, "bills.parquet")
     except KeyError as error:
-        raise InputError(f"{results.directory / run.id}: this run has no bills; run the experiment again") from error
+        raise InputError(f"{results.directory}: run {run.id} has no bills; run the experiment again") from error
     rows = read_parquet(path).to_pylist()
     share: dict[tuple[str, int], float] = defaultdict(float)
     for flow in promise["flows"]:

@@ -22,8 +22,9 @@ from priolane.results.report import Report
 from priolane.results.shape import LOOKS
 from priolane.storage import shapes
 from priolane.storage.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json, read_record, run_id
-from priolane.storage.files import open_regular, write_whole
+from priolane.storage.files import write_whole
 from priolane.storage.parquet_table import read_parquet
+from priolane.storage.run_files import RunFile, RunFiles, RunPlace
 from priolane.storage.url import is_url
 from priolane.text.command_line import command_line, path_word
 from priolane.text.csv_text import csv_cell
@@ -86,7 +87,15 @@ class Results:
         return [run for run in self.runs + self.alone if not self._has(run.id)]
 
     def _has(self, run_id: str) -> bool:
-        return run_id not in self.damaged and (self.directory / run_id / RUN_FILE).is_file()
+        return run_id not in self.damaged and self.place(run_id).file(RUN_FILE).is_file()
+
+    @cached_property
+    def _files(self) -> RunFiles:
+        return RunFiles(self.directory)
+
+    def place(self, run_id: str) -> RunPlace:
+        """The place of the files of a run: a directory, or a pack of many small runs."""
+        return self._files.place(run_id)
 
     def judged(self) -> Report | None:
         """The report, or `None` if runs are missing or the report is damaged."""
@@ -105,9 +114,9 @@ class Results:
             if not self._has(run.id):
                 continue
             try:
-                record = read_record(self.directory / run.id / RUN_FILE)
+                record = read_record(self.place(run.id).file(RUN_FILE))
                 for file in record["files"] if with_tables else ():
-                    self._checked(self.directory / run.id / file["name"], file["sha256"])
+                    self._checked(self.place(run.id).file(file["name"]), file["sha256"])
             except InputError as error:
                 damaged[run.id] = str(error)
         return replace(self, damaged=damaged)
@@ -117,7 +126,7 @@ class Results:
         """The content of each run's `run.json`, by run id, in the order of the plan; raises `InputError` if one is
         damaged."""
         present = (run for run in self.runs if self._has(run.id))
-        return {run.id: read_record(self.directory / run.id / RUN_FILE) for run in present}
+        return {run.id: read_record(self.place(run.id).file(RUN_FILE)) for run in present}
 
     def require(self, shape: shapes.Shape) -> None:
         """Raises `InputError`, which names the place, for the first record that does not have a shape."""
@@ -125,7 +134,7 @@ class Results:
             try:
                 shape(record, "")
             except ValueError as error:
-                path = self.directory / name / RUN_FILE
+                path = self.place(name).file(RUN_FILE)
                 raise InputError(
                     f"{path}: damaged: it is not the record of a run: {error}; `{self.rerun_command()}`"
                 ) from error
@@ -136,17 +145,17 @@ class Results:
             for file in record["files"]:
                 self.checked(name, file["name"])
 
-    def checked(self, run_id: str, name: str) -> Path:
-        """The path of a table, after its content was compared with the hash in the run's record.
+    def checked(self, run_id: str, name: str) -> RunFile:
+        """The file of a table, after its content was compared with the hash in the run's record.
 
         Raises `InputError` if it is damaged or missing, `KeyError` if the run has no table of that name.
         """
         stated = {file["name"]: file["sha256"] for file in self.records[run_id]["files"]}[name]
-        return self._checked(self.directory / run_id / name, stated)
+        return self._checked(self.place(run_id).file(name), stated)
 
-    def _checked(self, path: Path, stated: str) -> Path:
+    def _checked(self, path: RunFile, stated: str) -> RunFile:
         try:
-            with open_regular(path) as stream:
+            with path.open() as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except FileNotFoundError as error:
             raise InputError(f"{path}: this table is missing; `{self.rerun_command()}`") from error

@@ -20,6 +20,7 @@ from priolane.execution.settings import Settings
 from priolane.model.experiment import Options, plan
 from priolane.simulators import ns3
 from priolane.storage.parquet_table import read_parquet
+from priolane.storage.run_files import RunFiles, RunPlace
 
 VALIDATION = Path(__file__).parent.parent / "experiments" / "validation"
 _SEED = 1
@@ -187,7 +188,7 @@ def run_priolane(simulator: Simulator, flows: Sequence[Flow], directory: Path) -
     cpu_s = time.thread_time() - before
     command = (sys.executable, "-m", "priolane.cli", "run", str(experiment), "-o", "command", "--jobs", "1")
     _, command_s = timed((*command, "--seed-list", str(_SEED), "--set", f"time.flows={len(flows)}"), directory)
-    return replace(read_run(directory / "run" / grid.runs[0].id), cpu_s=cpu_s), command_s
+    return replace(read_run(RunFiles(directory / "run").place(grid.runs[0].id)), cpu_s=cpu_s), command_s
 
 
 def write_experiment(simulator: Simulator, flows: Sequence[Flow], directory: Path) -> Path:
@@ -209,10 +210,10 @@ def write_experiment(simulator: Simulator, flows: Sequence[Flow], directory: Pat
     return path
 
 
-def read_run(run: Path) -> ns3.SimulatorRun:
+def read_run(run: RunPlace) -> ns3.SimulatorRun:
     """Packet-hops, sizes and times to the last ACK of a run of priolane; `cpu_s` is set by the caller."""
-    flows = read_parquet(run / "flows.parquet", ["bytes", "fct_acked_ps"]).to_pydict()
-    packets = read_parquet(run / "ports.parquet", ["packets"]).to_pydict()["packets"]
+    flows = read_parquet(run.file("flows.parquet"), ["bytes", "fct_acked_ps"]).to_pydict()
+    packets = read_parquet(run.file("ports.parquet"), ["packets"]).to_pydict()["packets"]
     if None in flows["fct_acked_ps"]:
         raise RunFailed("priolane left a flow unfinished")
     times = tuple(ps * 1e-12 for ps in flows["fct_acked_ps"])

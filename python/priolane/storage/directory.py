@@ -3,6 +3,7 @@
     DIR/grid.json      the note: the experiment, its options, its runs, and the outputs that priolane may replace
     DIR/.grid.lock     locked while one process fills the directory
     DIR/<run id>/      the runs, written by the compiled module
+    DIR/runs-<n>.tar   packs of many small runs, likewise (`run_files`)
     DIR/report.json, DIR/report.html, DIR/figures/...    the outputs
 
 A directory is priolane's if it has a note, or a whole run, or nothing but files whose names only priolane gives.
@@ -28,6 +29,7 @@ from priolane.storage.files import (
     write_whole,
 )
 from priolane.storage.record_shape import require_record
+from priolane.storage.run_files import RunFile
 
 GRID_FILE = "grid.json"
 REPORT_FILE = "report.json"
@@ -41,7 +43,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{16}")
 # Names that only priolane gives, in an interrupted grid before the first run is whole.
 _OWN_NAME = re.compile(
     rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
-    r"|\.grid\.json\.[a-z0-9_]{8}"
+    r"|\.grid\.json\.[a-z0-9_]{8}|runs-\d+\.tar"
 )
 # That both engines gave a run.
 _MARK = re.compile(r"[0-9a-f]{16}\.verified")
@@ -78,7 +80,7 @@ def refuse_foreign(directory: Path) -> None:
         raise InputError(f"{directory}: this is no directory; choose another one with -o")
     names = sorted(path.name for path in directory.iterdir())
     foreign = [name for name in names if not _OWN_NAME.fullmatch(name)]
-    if foreign and _note(directory) is None and not any(map(is_whole_run, _runs(directory))):
+    if foreign and _note(directory) is None and not _has_whole_run(directory):
         raise InputError(
             f"{directory}: this directory has files that priolane did not write, such as {foreign[0]!r}; "
             "choose an empty or a new one with -o"
@@ -92,7 +94,7 @@ def forget_written() -> None:
 
 def keeps_runs() -> bool:
     """Whether a directory that this command has written has complete runs, which the same command does not repeat."""
-    return any(is_whole_run(run) for directory in _written if directory.is_dir() for run in _runs(directory))
+    return any(_has_whole_run(directory) for directory in _written if directory.is_dir())
 
 
 def is_run(name: str) -> bool:
@@ -109,6 +111,10 @@ def is_output(path: PurePath) -> bool:
 def is_note(path: PurePath) -> bool:
     """Whether a file is a note of a grid or of a run, or an output, by the end of its path."""
     return path.name == GRID_FILE or _MARK.fullmatch(path.name) is not None or is_output(path)
+
+
+def _has_whole_run(directory: Path) -> bool:
+    return bool(_core.packed_runs(directory)) or any(map(is_whole_run, _runs(directory)))
 
 
 def _runs(directory: Path) -> Iterator[Path]:
@@ -135,8 +141,12 @@ def read_json(path: Path) -> Any:
 
     Raises `InputError` if it is damaged, is not JSON or cannot be read, and `FileNotFoundError` if it is not there.
     """
+    return _read_json(RunFile(path))
+
+
+def _read_json(path: RunFile) -> Any:
     try:
-        value = parse_json(_core.read_checked(path))
+        value = parse_json(_checked_text(path))
     except (InputError, FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
@@ -148,12 +158,19 @@ def read_json(path: Path) -> Any:
     return value
 
 
-def read_record(path: Path) -> dict[str, Any]:
+def _checked_text(path: RunFile) -> str:
+    if path.pack is None:
+        return _core.read_checked(path.path)
+    with path.open() as stream:
+        return _core.checked_text(stream.read(), path.path)
+
+
+def read_record(path: RunFile) -> dict[str, Any]:
     """The content of the record of a run, without its checksum, whose members have their types.
 
     Raises as `read_json` does.
     """
-    record: dict[str, Any] = read_json(path)
+    record: dict[str, Any] = _read_json(path)
     try:
         require_record(record, "")
     except ValueError as error:

@@ -22,6 +22,7 @@ from priolane._core import InputError
 from priolane.storage import directory as layout
 from priolane.storage.files import cache
 from priolane.storage.incoming import incoming
+from priolane.storage.run_files import RunFile
 from priolane.storage.store_requests import CONNECT_S, READ_S, Abandoned, RequestFailed, Requests
 from priolane.storage.url import URL
 
@@ -192,7 +193,7 @@ class ObjectStore:
         record = draft / layout.RUN_FILE
         self._get(run / layout.RUN_FILE, record)
         try:
-            for file in layout.read_record(record)["files"]:
+            for file in layout.read_record(RunFile(record))["files"]:
                 table = draft / PurePosixPath(str(file["name"])).name
                 self._get(run / table.name, table)
                 if hashlib.sha256(table.read_bytes()).hexdigest() != file["sha256"]:

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from priolane.storage.run_files import RunFile
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _WORTH_THREADS = 1_000_000
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+def read_parquet(file: RunFile | Path, columns: Sequence[str] | None = None) -> "pa.Table":
     """The table of the file, or these columns of the table; columns that it lacks are left out.
 
     `pyarrow.parquet.read_table` loads pyarrow's datasets, and with them pandas where that is installed. That takes
@@ -18,7 +20,8 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table"
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
-    with pq.ParquetFile(path) as file:
+    there = RunFile(file) if isinstance(file, Path) else file
+    with pq.ParquetFile(there.path if there.pack is None else there.open()) as table:
         # Threads double the time of a small table.
-        is_large = path.stat().st_size > _WORTH_THREADS
-        return file.read(columns=None if columns is None else list(columns), use_threads=is_large)
+        is_large = there.size() > _WORTH_THREADS
+        return table.read(columns=None if columns is None else list(columns), use_threads=is_large)

@@ -23,7 +23,7 @@ use priolane_results::flows::FlowRow;
 use priolane_results::record::RunRecord;
 use priolane_results::rows::Table;
 use priolane_results::store::{RunId, Store};
-use priolane_results::tables;
+use priolane_results::tables::Batches;
 
 /// A sweep point: dotted keys and values, in the order of the sweep.
 pub(super) type Point = Vec<(String, Value)>;
@@ -248,13 +248,8 @@ impl<'a> Grid<'a> {
     }
 
     /// Returns the batches of a table of a stored run.
-    fn batches(
-        &self,
-        record: &RunRecord,
-        table: Table,
-    ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-        let id = RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput)?;
-        tables::read(&self.store.path(&id), table)
+    fn batches(&self, record: &RunRecord, table: Table) -> io::Result<Batches> {
+        self.store.table(&RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput)?, table)
     }
 
     /// Whether both engines agreed on a stored run.

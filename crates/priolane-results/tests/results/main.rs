@@ -2,5 +2,6 @@
 
 mod bills;
 mod columns;
+mod packs;
 mod recounted;
 mod runs;

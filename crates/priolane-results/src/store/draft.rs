@@ -1,0 +1,182 @@
+//! A run being written: in a temporary directory that gets the name of the run, or in memory until it is in a pack.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::packs::Chunk;
+use super::{
+    OWNER, PublishOutcome, RunId, Store, StoreError, TEMPORARY, fresh_name, store_error, sync,
+    sync_directory, took_long,
+};
+use crate::record::{self, FileRecord, RunRecord};
+use crate::rows::{Rows, Table};
+use crate::tables;
+
+/// A run being written. If dropped unpublished, it is removed.
+#[derive(Debug)]
+pub struct Draft {
+    store: Store,
+    id: RunId,
+    files: Vec<FileRecord>,
+    place: DraftPlace,
+}
+
+#[derive(Debug)]
+enum DraftPlace {
+    Directory(Temporary),
+    /// Boxed: it is small, and the other one is not.
+    Pack(Box<Chunk>),
+}
+
+/// A temporary directory, which is removed when it is dropped unless it has been renamed.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    /// Locked until the draft is dropped. It gets the record: a file created and removed for each of a thousand
+    /// runs takes a third of the kernel's time, as ext4 does not reuse inodes that were just removed.
+    owner: File,
+}
+
+impl Draft {
+    /// Starts writing a run in a temporary directory of the store.
+    pub(super) fn in_directory(store: &Store, id: &RunId) -> Result<Self, StoreError> {
+        let _lock = store.lock()?;
+        let path = store.root.join(fresh_name(TEMPORARY, id));
+        fs::create_dir(&path).map_err(store_error("create", &path))?;
+        let owner_path = path.join(OWNER);
+        let owner = File::create_new(&owner_path).map_err(store_error("create", &owner_path))?;
+        let temporary = Temporary { path, owner };
+        temporary.owner.lock().map_err(store_error("lock", &owner_path))?;
+        Ok(Self {
+            store: store.clone(),
+            id: id.clone(),
+            files: Vec::new(),
+            place: DraftPlace::Directory(temporary),
+        })
+    }
+
+    /// Starts writing a run that goes into a pack of the store.
+    pub(super) fn in_pack(store: &Store, id: &RunId) -> Self {
+        let place = DraftPlace::Pack(Box::new(Chunk::new(id)));
+        Self { store: store.clone(), id: id.clone(), files: Vec::new(), place }
+    }
+
+    /// Writes one table.
+    pub fn write(&mut self, table: Table, rows: &Rows) -> Result<(), StoreError> {
+        let path = self.path(&table.file());
+        let failed = store_error("write", &path);
+        let written = match &mut self.place {
+            DraftPlace::Directory(_) => {
+                let file = File::create_new(&path).map_err(store_error("create", &path))?;
+                tables::write(table, rows, file)
+            }
+            DraftPlace::Pack(chunk) => tables::to_bytes(table, rows).and_then(|(content, file)| {
+                chunk.add(&file.name, &content)?;
+                Ok(file)
+            }),
+        };
+        self.files.push(written.map_err(failed)?);
+        Ok(())
+    }
+
+    /// Writes a table that was produced elsewhere; `file` describes its content, which was verified.
+    pub fn put(&mut self, file: &FileRecord, content: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(&file.name);
+        let written = match &mut self.place {
+            DraftPlace::Directory(_) => {
+                File::create_new(&path).and_then(|mut created| created.write_all(content))
+            }
+            DraftPlace::Pack(chunk) => chunk.add(&file.name, content),
+        };
+        written.map_err(store_error("write", &path))?;
+        self.files.push(file.clone());
+        Ok(())
+    }
+
+    /// Reuses a table of the same run in the store `from`: as a hard link if both are in directories and that is possible,
+    /// else as a copy.
+    pub fn copy(&mut self, from: &Store, file: &FileRecord) -> Result<(), StoreError> {
+        let place = from.place(&self.id);
+        let here = self.path(&file.name);
+        if matches!((&self.place, &place), (DraftPlace::Directory(_), super::RunPlace::Directory(_))) {
+            let there = place.path(&file.name);
+            fs::hard_link(&there, &here)
+                .or_else(|_| fs::copy(&there, &here).map(drop))
+                .map_err(store_error("write", &here))?;
+            self.files.push(file.clone());
+            return Ok(());
+        }
+        let content = place.read_table(&file.name).map_err(store_error("read", &place.path(&file.name)))?;
+        self.put(file, &content)
+    }
+
+    /// Writes the record with the list of files, which becomes `run.json`, and makes the run visible.
+    pub fn publish(mut self, record: &mut RunRecord) -> Result<PublishOutcome, StoreError> {
+        record.files = std::mem::take(&mut self.files);
+        let path = self.path(record::FILE);
+        let text = record.to_text().map_err(store_error("write", &path))?;
+        let Self { store, id, place, .. } = self;
+        match place {
+            DraftPlace::Directory(temporary) => temporary.publish((&store, &id), record, &text),
+            DraftPlace::Pack(mut chunk) => {
+                chunk.add(record::FILE, text.as_bytes()).map_err(store_error("write", &path))?;
+                let _lock = store.lock()?;
+                if store.accept(&id).is_some() {
+                    return Ok(PublishOutcome::AlreadyThere);
+                }
+                store.packs(|packs| packs.append(&store.root, *chunk))?;
+                Ok(PublishOutcome::New)
+            }
+        }
+    }
+
+    /// Returns the path of a file that is being written; for messages, where it goes into a pack.
+    fn path(&self, name: &str) -> PathBuf {
+        match &self.place {
+            DraftPlace::Directory(temporary) => temporary.path.join(name),
+            DraftPlace::Pack(_) => self.store.path(&self.id).join(name),
+        }
+    }
+}
+
+impl Temporary {
+    /// Writes the record and renames the directory to the name of the run.
+    fn publish(
+        &self,
+        (store, id): (&Store, &RunId),
+        record: &RunRecord,
+        text: &str,
+    ) -> Result<PublishOutcome, StoreError> {
+        let owner = self.path.join(OWNER);
+        (&self.owner).write_all(text.as_bytes()).map_err(store_error("write", &owner))?;
+        let is_synced = took_long(record);
+        let files = record.files.iter().map(|file| file.name.as_str()).chain([OWNER]);
+        for file in files.filter(|_| is_synced) {
+            let path = self.path.join(file);
+            sync(&path).map_err(store_error("write", &path))?;
+        }
+        let _lock = store.lock()?;
+        if store.accept(id).is_some() {
+            return Ok(PublishOutcome::AlreadyThere);
+        }
+        fs::rename(&owner, self.path.join(record::FILE)).map_err(store_error("create", &owner))?;
+        if is_synced {
+            sync_directory(&self.path).map_err(store_error("write", &self.path))?;
+        }
+        store.move_aside(id)?;
+        let place = store.path(id);
+        fs::rename(&self.path, &place).map_err(store_error("create", &place))?;
+        if is_synced {
+            sync_directory(&store.root).map_err(store_error("write", &store.root))?;
+        }
+        Ok(PublishOutcome::New)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After publishing the path is gone; after a failure the next `Store::open` tries again.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
