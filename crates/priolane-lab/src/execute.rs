@@ -20,11 +20,12 @@ use priolane_results::admission::AdmissionRecord;
 use priolane_results::answer::RemoteRun;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
+use priolane_results::draft::{Draft, PublishOutcome};
 use priolane_results::jobs::Jobs;
 use priolane_results::record::{self, Counters, LoadRecord, RunRecord, StormRow};
 use priolane_results::rows::{Rows, canonical};
 use priolane_results::source::Source;
-use priolane_results::store::{Draft, PublishOutcome, RunId, Store, StoreError};
+use priolane_results::store::{RunId, Store, StoreError};
 use priolane_results::summary::EffectiveRecord;
 use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
@@ -183,7 +184,7 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
     }
     for other in others {
         let Some(record) = other.accept(&id).filter(|record| record.measured.is_none()) else { continue };
-        let mut draft = store.begin_for(&id, &record)?;
+        let mut draft = Draft::begin_for(store, &id, &record)?;
         for file in &record.files {
             draft.copy(other, file)?;
         }
@@ -294,7 +295,7 @@ fn publish_or_compare(
             None => Ok(FinishedRun::AlreadyThere(stored)),
         };
     }
-    let mut draft = store.begin_for(id, &record)?;
+    let mut draft = Draft::begin_for(store, id, &record)?;
     write(&mut draft)?;
     Ok(match draft.publish(&mut record)? {
         PublishOutcome::New => FinishedRun::Simulated(record),

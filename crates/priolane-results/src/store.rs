@@ -18,7 +18,6 @@
 //! A run that took long is synced to disk before it gets its name. A short one is not: after a power failure it may not be whole,
 //! and runs again, which takes less time than six syncs of each of a thousand short runs.
 
-mod draft;
 mod packs;
 mod place;
 
@@ -28,80 +27,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use draft::Draft;
+pub(crate) use packs::Chunk;
 use packs::Packs;
 pub use packs::{Extent, PackedRun, packed_runs};
-use place::RunPlace;
+pub(crate) use place::RunPlace;
 use priolane_source::{open_existing_lock, open_lock};
 
 use crate::checksum;
 use crate::record::{self, RunRecord};
 use crate::regular;
 use crate::rows::Table;
+pub use crate::run_id::RunId;
+pub use crate::store_error::{StoreError, output_error, store_error};
 use crate::tables::Batches;
 
-/// Packet-hops of a run that is synced to disk, about a third of a second of one core.
-const WORTH_SYNCING: u64 = 10_000_000;
-/// Packet-hops from which a run has a directory of its own, in a store with packs: some 50 ms of one core.
-const WORTH_A_DIRECTORY: u64 = 1_000_000;
-
 const LOCK: &str = ".lock";
-const OWNER: &str = "owner";
-const TEMPORARY: &str = ".tmp-";
+pub(crate) const OWNER: &str = "owner";
+pub(crate) const TEMPORARY: &str = ".tmp-";
 const MARK: &str = ".mark-";
 const ASIDE: &str = ".aside-";
-
-/// A file or directory that could not be written or read.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {}: {source}{remains}; fix this and run the command again", path.display())]
-pub struct StoreError {
-    /// The operation: `write`, `create`, ...
-    pub doing: &'static str,
-    /// The file or directory.
-    pub path: PathBuf,
-    /// The error of the operating system.
-    pub source: io::Error,
-    /// The results that are left, as a clause that continues the message; empty if nothing is known.
-    pub remains: &'static str,
-}
-
-/// Attaches operation and path to an I/O error in a directory of runs.
-pub fn store_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
-    let path = path.to_owned();
-    move |source| StoreError { doing, path, source, remains: "" }
-}
-
-/// Attaches operation and path to an I/O error at an output that is written as a whole or not at all.
-pub fn output_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
-    let path = path.to_owned();
-    move |source| StoreError { doing, path, source, remains: "; nothing was written" }
-}
-
-/// A run's id: 16 lower-case hexadecimal digits. Only directories with such names belong to priolane.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunId(String);
-
-impl RunId {
-    /// Parses `text` as a run's id; `None` if it has another form.
-    pub fn new(text: &str) -> Option<Self> {
-        let hexadecimal = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-        (text.len() == 16 && text.bytes().all(hexadecimal)).then(|| Self(text.to_owned()))
-    }
-
-    /// Returns the id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// The result of publishing a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublishOutcome {
-    /// The run is now in the directory.
-    New,
-    /// Another process published the same run in the meantime; this one was discarded.
-    AlreadyThere,
-}
 
 /// A directory of runs.
 #[derive(Clone, Debug)]
@@ -139,6 +83,11 @@ impl Store {
         &self.root
     }
 
+    /// Returns whether small runs go into packs.
+    pub(crate) fn has_packs(&self) -> bool {
+        self.has_packs
+    }
+
     /// Returns the path of the directory of a run, whether it exists or not.
     pub fn path(&self, id: &RunId) -> PathBuf {
         self.root.join(id.as_str())
@@ -173,22 +122,6 @@ impl Store {
         Ok(ids)
     }
 
-    /// Starts writing a run, whose record it will be but for the list of files. A small run gets a place in a pack if the
-    /// store has packs, another one a temporary directory.
-    pub fn begin_for(&self, id: &RunId, record: &RunRecord) -> Result<Draft, StoreError> {
-        // A run whose files in a pack are damaged has a place in a pack again, which comes before directories.
-        let is_small = record.counters.packet_hops < WORTH_A_DIRECTORY;
-        if self.has_packs && is_small || self.packs(|packs| packs.run(id).is_some()) {
-            return Ok(Draft::in_pack(self, id));
-        }
-        self.begin(id)
-    }
-
-    /// Starts writing a run in a temporary directory.
-    pub fn begin(&self, id: &RunId) -> Result<Draft, StoreError> {
-        Draft::in_directory(self, id)
-    }
-
     /// Records that both engines agreed on a run as it is stored now.
     pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
         let place = self.place(id);
@@ -210,13 +143,13 @@ impl Store {
     }
 
     /// Returns the place of the files of a run, whether they exist or not.
-    fn place(&self, id: &RunId) -> RunPlace {
+    pub(crate) fn place(&self, id: &RunId) -> RunPlace {
         let packed = self.packs(|packs| packs.run(id).cloned());
         packed.map_or_else(|| RunPlace::Directory(self.path(id)), RunPlace::Pack)
     }
 
     /// Calls `of` with the packs, which are read when they are first needed.
-    fn packs<T>(&self, of: impl FnOnce(&mut Packs) -> T) -> T {
+    pub(crate) fn packs<T>(&self, of: impl FnOnce(&mut Packs) -> T) -> T {
         let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         of(packs.get_or_insert_with(|| Packs::read(&self.root)))
     }
@@ -226,7 +159,7 @@ impl Store {
     }
 
     /// Acquires the directory's lock, held until the file is dropped; dead processes hold no lock.
-    fn lock(&self) -> Result<File, StoreError> {
+    pub(crate) fn lock(&self) -> Result<File, StoreError> {
         let path = self.root.join(LOCK);
         let file = open_lock(&path).map_err(store_error("open", &path))?;
         file.lock().map_err(store_error("lock", &path))?;
@@ -250,7 +183,7 @@ impl Store {
     }
 
     /// Moves away whatever is at a run's path. The lock must be held, and it must not be a whole run.
-    fn move_aside(&self, id: &RunId) -> Result<(), StoreError> {
+    pub(crate) fn move_aside(&self, id: &RunId) -> Result<(), StoreError> {
         let there = self.path(id);
         match fs::symlink_metadata(&there) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -270,22 +203,8 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
     removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-/// Returns true if a run is worth the time of a sync: it is long, or was measured on real hosts.
-fn took_long(record: &RunRecord) -> bool {
-    record.counters.packet_hops >= WORTH_SYNCING || record.measured.is_some()
-}
-
-fn sync(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-/// Syncs a directory's entries to disk.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { sync(path) } else { Ok(()) }
-}
-
 /// Returns a name that no other writer uses: `<prefix><run>-<pid>-<n>`.
-fn fresh_name(prefix: &str, id: &RunId) -> String {
+pub(crate) fn fresh_name(prefix: &str, id: &RunId) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{prefix}{}-{}-{}", id.as_str(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -21,9 +21,10 @@ use std::sync::Arc;
 
 use tar::{Archive, EntryType, Header};
 
-use super::{RunId, StoreError, store_error};
 use crate::record;
 use crate::regular;
+use crate::run_id::RunId;
+use crate::store_error::{StoreError, store_error};
 
 const BLOCK: usize = 512;
 /// Time of each file in a pack, in seconds since 1970: the start of 1980. The same runs give the same pack.
@@ -51,12 +52,12 @@ pub struct PackedRun {
 
 impl PackedRun {
     /// Returns a path for messages: that of the pack, followed by the name in the pack.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.pack.join(self.id.as_str()).join(name)
     }
 
     /// Returns the content of a file.
-    pub(super) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let extent = self.files.get(name).ok_or(io::ErrorKind::NotFound)?;
         let mut file = regular::open(&self.pack)?;
         file.seek(SeekFrom::Start(extent.offset))?;
@@ -76,7 +77,7 @@ pub fn packed_runs(directory: &Path) -> Vec<PackedRun> {
 
 /// The packs of a directory, and the one that this process writes.
 #[derive(Debug, Default)]
-pub(super) struct Packs {
+pub(crate) struct Packs {
     runs: BTreeMap<RunId, PackedRun>,
     own: Option<OwnPack>,
 }
@@ -92,7 +93,7 @@ struct OwnPack {
 impl Packs {
     /// Reads the packs of a directory. What is not a pack is left out, and so is everything in a pack from the first place
     /// on that is not as priolane writes it.
-    pub(super) fn read(directory: &Path) -> Self {
+    pub(crate) fn read(directory: &Path) -> Self {
         let mut numbers: Vec<u64> =
             fs::read_dir(directory).into_iter().flatten().filter_map(|entry| number(&entry.ok()?)).collect();
         numbers.sort_unstable();
@@ -107,17 +108,17 @@ impl Packs {
     }
 
     /// Returns the ids of all runs, sorted.
-    pub(super) fn names(&self) -> Vec<RunId> {
+    pub(crate) fn names(&self) -> Vec<RunId> {
         self.runs.keys().cloned().collect()
     }
 
     /// Returns a run.
-    pub(super) fn run(&self, id: &RunId) -> Option<&PackedRun> {
+    pub(crate) fn run(&self, id: &RunId) -> Option<&PackedRun> {
         self.runs.get(id)
     }
 
     /// Appends the chunk of a run to the pack of this process, which is created in `directory` if there is none.
-    pub(super) fn append(&mut self, directory: &Path, chunk: Chunk) -> Result<(), StoreError> {
+    pub(crate) fn append(&mut self, directory: &Path, chunk: Chunk) -> Result<(), StoreError> {
         let own = match &mut self.own {
             Some(own) => own,
             none => none.insert(OwnPack::create(directory)?),
@@ -188,7 +189,7 @@ impl OwnPack {
 
 /// The part of a pack that is one run, in memory.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     id: RunId,
     bytes: Vec<u8>,
     files: BTreeMap<String, Extent>,
@@ -196,12 +197,12 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// Returns the chunk of a run without files.
-    pub(super) fn new(id: &RunId) -> Self {
+    pub(crate) fn new(id: &RunId) -> Self {
         Self { id: id.clone(), bytes: Vec::new(), files: BTreeMap::new() }
     }
 
     /// Adds a file; `run.json` is the last one.
-    pub(super) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+    pub(crate) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         let mut header = Header::new_ustar();
         header.set_path(format!("{}/{name}", self.id.as_str()))?;
         header.set_entry_type(EntryType::Regular);

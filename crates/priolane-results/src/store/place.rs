@@ -15,7 +15,7 @@ use crate::tables::{self, Batches};
 
 /// The place of the files of a run, whether they exist or not.
 #[derive(Clone, Debug)]
-pub(super) enum RunPlace {
+pub(crate) enum RunPlace {
     /// The directory with the name of the run.
     Directory(PathBuf),
     /// A pack, which had the run when it was read.
@@ -24,7 +24,7 @@ pub(super) enum RunPlace {
 
 impl RunPlace {
     /// Returns the path of a file, for messages and, in a directory, for links.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         match self {
             Self::Directory(directory) => directory.join(name),
             Self::Pack(run) => run.path(name),
@@ -32,7 +32,7 @@ impl RunPlace {
     }
 
     /// Returns the content of a JSON file of at most [`regular::JSON_LIMIT`] bytes.
-    pub(super) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         match self {
             Self::Directory(directory) if is_directory(directory) => regular::read(&directory.join(name)),
             Self::Directory(_) => Err(io::ErrorKind::NotFound.into()),
@@ -44,7 +44,7 @@ impl RunPlace {
     }
 
     /// Returns the content of the file of a table.
-    pub(super) fn read_table(&self, name: &str) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_table(&self, name: &str) -> io::Result<Vec<u8>> {
         match self {
             Self::Directory(directory) => {
                 let mut content = Vec::new();
@@ -56,7 +56,7 @@ impl RunPlace {
     }
 
     /// Returns the SHA-256 of a file as hexadecimal digits.
-    pub(super) fn hash(&self, name: &str) -> io::Result<String> {
+    pub(crate) fn hash(&self, name: &str) -> io::Result<String> {
         match self {
             Self::Directory(directory) => hash_file(&directory.join(name)),
             Self::Pack(run) => Ok(hex(&Sha256::digest(run.read(name)?))),
@@ -64,7 +64,7 @@ impl RunPlace {
     }
 
     /// Returns an iterator over the batches of a table.
-    pub(super) fn table(&self, table: Table) -> io::Result<Batches> {
+    pub(crate) fn table(&self, table: Table) -> io::Result<Batches> {
         match self {
             Self::Directory(directory) => tables::read(directory, table),
             Self::Pack(run) => tables::read_bytes(run.read(&table.file())?),
@@ -72,7 +72,7 @@ impl RunPlace {
     }
 
     /// Returns whether the place has exactly `run.json` and the listed files, as listed.
-    pub(super) fn is_whole(&self, files: &[FileRecord]) -> bool {
+    pub(crate) fn is_whole(&self, files: &[FileRecord]) -> bool {
         let is_expected = |name: &str| name == record::FILE || files.iter().any(|file| file.name == name);
         self.names().is_ok_and(|names| names.iter().all(|name| is_expected(name)))
             && Table::ALL.iter().all(|table| files.iter().any(|file| file.name == table.file()))

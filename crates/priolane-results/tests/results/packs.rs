@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use priolane_results::draft::{Draft, PublishOutcome};
 use priolane_results::record::RunRecord;
 use priolane_results::rows::{Rows, Table};
-use priolane_results::store::{PublishOutcome, RunId, Store, packed_runs};
+use priolane_results::store::{RunId, Store, packed_runs};
 use priolane_testkit::made_up::MadeUp;
 use tar::{Archive, Builder, EntryType, Header};
 
@@ -22,7 +23,7 @@ fn publish(store: &Store, run: &str, flows: u32) -> (RunRecord, PublishOutcome) 
     let fixture = MadeUp::with_flows(flows);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let mut record = RunRecord { run: run.to_owned(), ..record_of(&fixture) };
-    let mut draft = store.begin_for(&id(run), &record).unwrap();
+    let mut draft = Draft::begin_for(store, &id(run), &record).unwrap();
     for table in Table::ALL {
         draft.write(table, &rows).unwrap();
     }
@@ -149,7 +150,7 @@ fn a_large_run_has_a_directory() {
     let fixture = MadeUp::with_flows(2);
     let mut record = RunRecord { run: IDS[0].to_owned(), ..record_of(&fixture) };
     record.counters.packet_hops = 1_000_000;
-    let mut draft = store.begin_for(&id(IDS[0]), &record).unwrap();
+    let mut draft = Draft::begin_for(&store, &id(IDS[0]), &record).unwrap();
     for table in Table::ALL {
         draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
     }
@@ -180,7 +181,7 @@ fn tables_are_taken_over_between_packs_and_directories() {
     ];
     let mut from = &plain;
     for to in &stores {
-        let mut draft = to.begin_for(&id(IDS[0]), &record).unwrap();
+        let mut draft = Draft::begin_for(to, &id(IDS[0]), &record).unwrap();
         for file in &record.files {
             draft.copy(from, file).unwrap();
         }

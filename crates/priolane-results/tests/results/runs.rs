@@ -9,11 +9,12 @@ use priolane_sim::outcome::{Outcome, ThresholdChange};
 use priolane_results::cell::{Cell, View};
 use priolane_results::column::Row;
 use priolane_results::compare::{RunComparison, compare};
+use priolane_results::draft::{Draft, PublishOutcome};
 use priolane_results::flows::FlowRow;
 use priolane_results::ports::PortRow;
 use priolane_results::record::RunRecord;
 use priolane_results::rows::{Rows, Table};
-use priolane_results::store::{PublishOutcome, RunId, Store};
+use priolane_results::store::{RunId, Store};
 use priolane_results::summary::Summary;
 use priolane_results::{digest, record, tables};
 use priolane_testkit::made_up::MadeUp;
@@ -67,7 +68,7 @@ pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
 
 fn store(dir: &std::path::Path, fixture: &MadeUp) -> PublishOutcome {
     let store = Store::open(dir).unwrap();
-    let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
+    let mut draft = Draft::begin(&store, &RunId::new(ID).unwrap()).unwrap();
     for table in Table::ALL {
         draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
     }
@@ -336,7 +337,7 @@ fn a_file_in_a_runs_place_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(ID), "somebody's").unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
+    let mut draft = Draft::begin(&store, &RunId::new(ID).unwrap()).unwrap();
     let fixture = MadeUp::with_flows(1);
     for table in Table::ALL {
         draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
@@ -353,7 +354,7 @@ fn the_second_of_two_writers_finds_the_run_there() {
     let fixture = MadeUp::with_flows(3);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let store = Store::open(dir.path()).unwrap();
-    let mut drafts = [0, 1].map(|_| store.begin(&RunId::new(ID).unwrap()).unwrap());
+    let mut drafts = [0, 1].map(|_| Draft::begin(&store, &RunId::new(ID).unwrap()).unwrap());
     for draft in &mut drafts {
         Table::ALL.iter().for_each(|&table| draft.write(table, &rows).unwrap());
     }

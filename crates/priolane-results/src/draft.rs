@@ -1,17 +1,27 @@
 //! A run being written: in a temporary directory that gets the name of the run, or in memory until it is in a pack.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use super::packs::Chunk;
-use super::{
-    OWNER, PublishOutcome, RunId, Store, StoreError, TEMPORARY, fresh_name, store_error, sync,
-    sync_directory, took_long,
-};
 use crate::record::{self, FileRecord, RunRecord};
 use crate::rows::{Rows, Table};
+use crate::store::{Chunk, OWNER, RunId, RunPlace, Store, StoreError, TEMPORARY, fresh_name, store_error};
 use crate::tables;
+
+/// Packet-hops of a run that is synced to disk, about a third of a second of one core.
+const WORTH_SYNCING: u64 = 10_000_000;
+/// Packet-hops from which a run has a directory of its own, in a store with packs: some 50 ms of one core.
+const WORTH_A_DIRECTORY: u64 = 1_000_000;
+
+/// The result of publishing a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublishOutcome {
+    /// The run is now in the directory.
+    New,
+    /// Another process published the same run in the meantime; this one was discarded.
+    AlreadyThere,
+}
 
 /// A run being written. If dropped unpublished, it is removed.
 #[derive(Debug)]
@@ -25,8 +35,7 @@ pub struct Draft {
 #[derive(Debug)]
 enum DraftPlace {
     Directory(Temporary),
-    /// Boxed: it is small, and the other one is not.
-    Pack(Box<Chunk>),
+    Pack(Chunk),
 }
 
 /// A temporary directory, which is removed when it is dropped unless it has been renamed.
@@ -39,10 +48,21 @@ struct Temporary {
 }
 
 impl Draft {
+    /// Starts writing a run, whose record it will be but for the list of files. A small run gets a place in a pack if the
+    /// store has packs, another one a temporary directory.
+    pub fn begin_for(store: &Store, id: &RunId, record: &RunRecord) -> Result<Self, StoreError> {
+        // A run whose files in a pack are damaged has a place in a pack again, which comes before directories.
+        let is_small = record.counters.packet_hops < WORTH_A_DIRECTORY;
+        if store.has_packs() && is_small || store.packs(|packs| packs.run(id).is_some()) {
+            return Ok(Self::in_pack(store, id));
+        }
+        Self::begin(store, id)
+    }
+
     /// Starts writing a run in a temporary directory of the store.
-    pub(super) fn in_directory(store: &Store, id: &RunId) -> Result<Self, StoreError> {
+    pub fn begin(store: &Store, id: &RunId) -> Result<Self, StoreError> {
         let _lock = store.lock()?;
-        let path = store.root.join(fresh_name(TEMPORARY, id));
+        let path = store.root().join(fresh_name(TEMPORARY, id));
         fs::create_dir(&path).map_err(store_error("create", &path))?;
         let owner_path = path.join(OWNER);
         let owner = File::create_new(&owner_path).map_err(store_error("create", &owner_path))?;
@@ -57,8 +77,8 @@ impl Draft {
     }
 
     /// Starts writing a run that goes into a pack of the store.
-    pub(super) fn in_pack(store: &Store, id: &RunId) -> Self {
-        let place = DraftPlace::Pack(Box::new(Chunk::new(id)));
+    fn in_pack(store: &Store, id: &RunId) -> Self {
+        let place = DraftPlace::Pack(Chunk::new(id));
         Self { store: store.clone(), id: id.clone(), files: Vec::new(), place }
     }
 
@@ -99,7 +119,7 @@ impl Draft {
     pub fn copy(&mut self, from: &Store, file: &FileRecord) -> Result<(), StoreError> {
         let place = from.place(&self.id);
         let here = self.path(&file.name);
-        if matches!((&self.place, &place), (DraftPlace::Directory(_), super::RunPlace::Directory(_))) {
+        if matches!((&self.place, &place), (DraftPlace::Directory(_), RunPlace::Directory(_))) {
             let there = place.path(&file.name);
             fs::hard_link(&there, &here)
                 .or_else(|_| fs::copy(&there, &here).map(drop))
@@ -125,7 +145,7 @@ impl Draft {
                 if store.accept(&id).is_some() {
                     return Ok(PublishOutcome::AlreadyThere);
                 }
-                store.packs(|packs| packs.append(&store.root, *chunk))?;
+                store.packs(|packs| packs.append(store.root(), chunk))?;
                 Ok(PublishOutcome::New)
             }
         }
@@ -168,7 +188,7 @@ impl Temporary {
         let place = store.path(id);
         fs::rename(&self.path, &place).map_err(store_error("create", &place))?;
         if is_synced {
-            sync_directory(&store.root).map_err(store_error("write", &store.root))?;
+            sync_directory(store.root()).map_err(store_error("write", store.root()))?;
         }
         Ok(PublishOutcome::New)
     }
@@ -179,4 +199,18 @@ impl Drop for Temporary {
         // After publishing the path is gone; after a failure the next `Store::open` tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Returns true if a run is worth the time of a sync: it is long, or was measured on real hosts.
+fn took_long(record: &RunRecord) -> bool {
+    record.counters.packet_hops >= WORTH_SYNCING || record.measured.is_some()
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Syncs a directory's entries to disk.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { sync(path) } else { Ok(()) }
 }
