@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import advise_runs
@@ -16,6 +15,7 @@ from priolane.advice.goals import Goal, read_goals
 from priolane.advice.samples import Trial, percentile, read_trial
 from priolane.advice.windows import Windows
 from priolane.results.results import Results
+from priolane.storage.parquet_table import read_parquet
 
 CLASSES = ("all", "small", "bulk", "web")
 
@@ -80,7 +80,7 @@ def test_the_run_has_what_may_go_wrong(whole: Results, trials: dict[str, Trial])
 
 def _table(whole: Results, scheme: str, columns: list[str]) -> pa.Table:
     (run,) = [run for run in whole.runs if run.scheme == scheme]
-    return pq.read_table(whole.checked(run.id, "flows.parquet"), columns=columns)
+    return read_parquet(whole.checked(run.id, "flows.parquet"), columns)
 
 
 def test_each_window_is_left_out_of_a_value_once(world: World, whole: Results, trials: dict[str, Trial]) -> None:
