@@ -162,3 +162,16 @@ def test_names_of_ports_stay_text(results: Results) -> None:
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert page.count("<script") == page.count("<script>") == 1
     assert "&lt;script&gt;" in page
+
+
+def test_the_first_seed_that_has_samples_is_shown(results: Results) -> None:
+    write_series(results, "nos2", 2, [*port(10, "s0->h1", 1000, 0)], 4001 * US)
+    seeds = sorted({run.seed for run in results.runs})
+    assert seeds[0] < 2
+    assert "Seed 2" in re.sub(r"\s+", " ", over_time_text(results))
+
+
+def over_time_text(results: Results) -> str:
+    report = over_time(load(results.directory))
+    assert report is not None
+    return report.text

@@ -1,7 +1,10 @@
 """Grids of many small runs: their results in packs, which are read, continued and damaged as directories are."""
 
+import io
 import os
+import pickle
 import resource
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -164,3 +167,90 @@ def test_a_pack_alone_makes_a_directory_priolanes(experiment: Path, packed: Path
     (tmp_path / "other" / PACK).write_text("no pack")
     (tmp_path / "other" / "notes.txt").write_text("mine")
     assert run(experiment, tmp_path / "other", "--jobs", "1") == 2
+
+
+def flip(path: Path, place: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_damaged_header_is_told_and_its_run_repeated(
+    experiment: Path, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = copy(packed, tmp_path / "out")
+    pack = results.directory / PACK
+    flip(pack, results.place(results.runs[1].id).file("run.json").offset - 500)
+    for command, code in (("results", 1), ("report", 2)):
+        assert main([command, str(results.directory)]) == code
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert f"{pack}: damaged: no run begins at byte" in err
+    assert len(load(results.directory).missing()) == 1
+    assert run(experiment, results.directory, "--jobs", "1") == 0
+    assert tables(load(results.directory)) == tables(load(packed))
+
+
+def test_one_command_repairs_a_run_whatever_numbers_packs_have(experiment: Path, packed: Path, tmp_path: Path) -> None:
+    results = copy(packed, tmp_path / "out")
+    file = results.place(results.runs[3].id).file("flows.parquet")
+    (results.directory / PACK).rename(results.directory / "runs-7.tar")
+    flip(results.directory / "runs-7.tar", file.offset + file.length // 2)
+    assert run(experiment, results.directory, "--jobs", "1") == 0
+    assert sorted(path.name for path in results.directory.glob("*.tar")) == ["runs-7.tar", "runs-8.tar"]
+    assert tables(load(results.directory)) == tables(load(packed))
+
+
+def test_results_see_what_is_written_after_they_were_opened(experiment: Path, packed: Path, tmp_path: Path) -> None:
+    results = copy(packed, tmp_path / "out")
+    os.truncate(results.directory / PACK, 200_000)
+    opened = load(results.directory)
+    assert opened.missing()
+    assert run(experiment, results.directory, "--jobs", "1") == 0
+    assert opened.missing() == []
+    assert tables(opened) == tables(load(packed))
+
+
+def test_results_are_pickled_after_a_page_was_made(packed: Path, tmp_path: Path) -> None:
+    results = copy(packed, tmp_path / "out")
+    results.judge()
+    assert results._repr_html_()
+    again = pickle.loads(pickle.dumps(results))  # noqa: S301 - made here
+    assert tables(again) == tables(results)
+
+
+def test_packs_are_read_from_a_store(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(packed, tmp_path / "store" / "grid")
+    url = "file://store/grid"
+    assert main(["results", url]) == 0
+    assert f"{MANY_RUNS} of {MANY_RUNS} runs" in " ".join(capsys.readouterr().out.split())
+    assert tables(load(url)) == tables(load(packed))
+
+
+def test_a_record_without_end_is_refused_unread(packed: Path, tmp_path: Path) -> None:
+    results = copy(packed, tmp_path / "out")
+    pack, first = results.directory / PACK, results.runs[0].id
+    entry = tarfile.TarInfo(f"{first}/run.json")
+    entry.size = 300 << 20
+    with (results.directory / "runs-1.tar").open("wb") as second:
+        second.write(entry.tobuf(tarfile.USTAR_FORMAT))
+        # Zeros that take no room on the disk.
+        second.truncate(second.tell() + entry.size)
+    assert pack.exists()
+    with pytest.raises(InputError, match=rf"runs-1\.tar/{first}/run\.json: damaged: the file is larger than"):
+        load(results.directory).records  # noqa: B018 - it reads them
+
+
+def test_a_directory_with_a_pack_of_somebody_else_is_refused(experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with tarfile.open(out / PACK, "w") as pack:
+        entry = tarfile.TarInfo(f"{7:016x}/run.json")
+        entry.size = 2
+        pack.addfile(entry, io.BytesIO(b"{}"))
+    (out / "notes.txt").write_text("mine")
+    assert run(experiment, out, "--jobs", "1") == 2

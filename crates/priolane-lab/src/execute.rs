@@ -183,6 +183,7 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
         return Ok(false);
     }
     for other in others {
+        other.read_packs_again();
         let Some(record) = other.accept(&id).filter(|record| record.measured.is_none()) else { continue };
         let mut draft = Draft::begin_for(store, &id, &record)?;
         for file in &record.files {

@@ -164,23 +164,28 @@ impl Grid {
         }
     }
 
-    /// Executes one run and returns its results for `accept` of the process that writes the directory. `progress` is as in
-    /// `run`.
+    /// Executes one run, unless another directory has it, and returns its results for `accept` of the process that writes the
+    /// directory, and whether it was executed. `progress` is as in `run`.
     #[pyo3(signature = (run_id, progress=None))]
     fn answer<'py>(
         &self,
         py: Python<'py>,
         run_id: &str,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
         let run = self.planned(run_id)?;
+        let id = RunId::new(run_id).ok_or_else(|| PyValueError::new_err(format!("{run_id} is not an id")))?;
+        let stored = py.detach(|| self.others.iter().find_map(|other| RemoteRun::stored(other, &id)));
+        if let Some(bytes) = stored.and_then(|stored| stored.encode().ok()) {
+            return Ok((PyBytes::new(py, &bytes), false));
+        }
         let mut reporter = Reporter::new(progress);
         let done = scheme::carried_out(py, (run, Some(&self.store)), &self.settings, |settings| {
             let answer = unit::answer(run, settings, &mut |now| reporter.report(now))?;
             answer.encode().map_err(execute::Failure::RemoteRun)
         });
         match done {
-            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Ok(bytes) => Ok((PyBytes::new(py, &bytes), true)),
             Err(error) => Err(reporter.take_error().unwrap_or(error)),
         }
     }

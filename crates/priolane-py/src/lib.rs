@@ -455,14 +455,15 @@ fn verified_text(content: Vec<u8>, path: &Path) -> PyResult<String> {
 /// The files of a run in a pack: offset and length in bytes, by name.
 type Extents = BTreeMap<String, (u64, u64)>;
 
-/// Returns the runs in packs of a results directory: id, path of the pack, and files.
+/// Returns the runs in packs of a results directory (id, path of the pack, and files), and the damage of its packs in words.
 #[pyfunction]
-fn packed_runs(directory: PathBuf) -> Vec<(String, PathBuf, Extents)> {
+fn packed_runs(py: Python<'_>, directory: PathBuf) -> (Vec<(String, PathBuf, Extents)>, Vec<String>) {
     let files = |run: &PackedRun| {
         run.files.iter().map(|(name, extent)| (name.clone(), (extent.offset, extent.bytes))).collect()
     };
-    let runs = store::packed_runs(&directory);
-    runs.iter().map(|run| (run.id.as_str().to_owned(), run.pack.to_path_buf(), files(run))).collect()
+    let (runs, damage) = py.detach(|| store::packed_runs(&directory));
+    let runs = runs.iter().map(|run| (run.id.as_str().to_owned(), run.pack.to_path_buf(), files(run)));
+    (runs.collect(), damage)
 }
 
 /// Returns the characters that a terminal might obey or hide, as the first and the last of each range of code points.

@@ -16,6 +16,8 @@ use crate::checksum;
 use crate::digest::hex;
 use crate::record::{self, FileRecord, RunRecord};
 use crate::rows::{Rows, Table};
+use crate::run_id::RunId;
+use crate::store::Store;
 use crate::tables;
 
 const MAGIC: &[u8; 16] = b"priolane answer\n";
@@ -61,6 +63,16 @@ impl RemoteRun {
             tables.push(content);
         }
         Ok(Self { record, tables, verified: false })
+    }
+
+    /// Returns the answer that a store has of a run that was simulated; `None` if it has none, or not all of it.
+    pub fn stored(store: &Store, id: &RunId) -> Option<Self> {
+        store.read_packs_again();
+        let record = store.accept(id).filter(|record| record.measured.is_none())?;
+        let tables = record.files.iter().map(|file| store.read_table(id, &file.name));
+        let tables: Vec<_> = tables.collect::<io::Result<_>>().ok()?;
+        let are_whole = record.files.iter().zip(&tables).all(|(file, content)| is_whole(content, file));
+        are_whole.then(|| Self { verified: store.is_verified(id), record, tables })
     }
 
     /// Encodes the answer as bytes.

@@ -13,6 +13,8 @@ use crate::tables;
 const WORTH_SYNCING: u64 = 10_000_000;
 /// Packet-hops from which a run has a directory of its own, in a store with packs: some 50 ms of one core.
 const WORTH_A_DIRECTORY: u64 = 1_000_000;
+/// Bytes from which it has one whatever it took: a run may take many samples.
+const LARGE: usize = 1 << 20;
 
 /// The result of publishing a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,15 @@ impl Draft {
         let Self { store, id, place, .. } = self;
         match place {
             DraftPlace::Directory(temporary) => temporary.publish((&store, &id), record, &text),
+            DraftPlace::Pack(chunk)
+                if chunk.bytes() > LARGE && !store.packs(|packs| packs.run(&id).is_some()) =>
+            {
+                let mut draft = Self::begin(&store, &id)?;
+                for file in &record.files {
+                    draft.put(file, chunk.content(&file.name))?;
+                }
+                draft.publish(record)
+            }
             DraftPlace::Pack(mut chunk) => {
                 chunk.add(record::FILE, text.as_bytes()).map_err(store_error("write", &path))?;
                 let _lock = store.lock()?;

@@ -110,6 +110,14 @@ impl Store {
         self.place(id).table(table)
     }
 
+    /// Returns the content of the file of a table of a run.
+    ///
+    /// # Errors
+    /// The run has no such file, or it cannot be read.
+    pub fn read_table(&self, id: &RunId, name: &str) -> io::Result<Vec<u8>> {
+        self.place(id).read_table(name)
+    }
+
     /// Returns the ids of runs in packs and of directories that have a run's name, whole or not, sorted.
     pub fn names(&self) -> Result<Vec<RunId>, StoreError> {
         let mut ids = self.packs(|packs| packs.names());
@@ -146,6 +154,11 @@ impl Store {
     pub(crate) fn place(&self, id: &RunId) -> RunPlace {
         let packed = self.packs(|packs| packs.run(id).cloned());
         packed.map_or_else(|| RunPlace::Directory(self.path(id)), RunPlace::Pack)
+    }
+
+    /// Looks for runs that others have put into packs since these were read.
+    pub fn read_packs_again(&self) {
+        self.packs(|packs| packs.read_on(&self.root));
     }
 
     /// Calls `of` with the packs, which are read when they are first needed.

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -116,12 +115,8 @@ pub fn read_file(path: &Path) -> io::Result<Batches> {
     batches(regular::open(path)?)
 }
 
-/// Iterates over the batches of the table in the content of a file.
-pub(crate) fn read_bytes(content: Vec<u8>) -> io::Result<Batches> {
-    batches(Bytes::from(content))
-}
-
-fn batches<R: ChunkReader + 'static>(source: R) -> io::Result<Batches> {
+/// Iterates over the batches of the table in `source`.
+pub(crate) fn batches<R: ChunkReader + 'static>(source: R) -> io::Result<Batches> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(source).map_err(plain)?;
     Ok(Batches(builder.with_batch_size(BATCH).build().map_err(plain)?))
 }

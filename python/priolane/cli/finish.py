@@ -51,11 +51,12 @@ def _load() -> None:
 
 def present(results: Results, args: argparse.Namespace, *, seconds: float | None = None) -> None:
     """Writes figures and page, and tells of the results, which took `seconds` if they were made now."""
-    write_report(results, png=args.png, pdf=args.pdf)
+    view = overview(results)
+    write_report(results, view, png=args.png, pdf=args.pdf)
     if args.verbose:
         tell_all(results, with_table=True)
     else:
-        tell(Outcome(results, seconds, after_run(results)))
+        tell(Outcome(results, seconds, after_run(results), view=view))
 
 
 def tell(outcome: Outcome) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -178,7 +178,10 @@ def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: 
 def _stored(opened: _core.Grid, results: Iterable[worker.JobResult]) -> Iterator[worker.JobResult]:
     """The results of jobs, with those for packs stored there."""
     for result in results:
-        yield result if result.answer is None else _accepted(opened, result.run_id, result.answer)
+        if result.answer is None:
+            yield result
+        else:
+            yield replace(_accepted(opened, result.run_id, result.answer), ran=result.ran)
 
 
 def _accepted(opened: _core.Grid, run_id: str, answer: bytes) -> worker.JobResult:

@@ -97,7 +97,8 @@ def execute(job: Job) -> JobResult:
     """Runs `job` in a process of its own."""
     grid, report = _open_grid(job.grid), _reporter(job.run_id)
     if job.for_pack:
-        return JobResult(job.run_id, ran=True, answer=grid.answer(job.run_id, report))
+        answer, ran = grid.answer(job.run_id, report)
+        return JobResult(job.run_id, ran, answer)
     return execute_in(grid, job.run_id, report)
 
 

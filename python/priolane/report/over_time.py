@@ -23,6 +23,7 @@ from priolane.results.report import Mark, Panel, Series, point_text
 from priolane.results.results import Results
 from priolane.storage.run_files import RunFile
 
+SERIES = "series.parquet"
 BINS = 100
 LADDERS = 3
 _QUEUED, _SENT, _CONTROLLER = "queued_bytes", "sent_bytes", "controller"
@@ -118,22 +119,32 @@ def picoseconds(text: object) -> int | None:
 
 
 def _chosen(results: Results) -> list[_ShownRun]:
-    """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed.
-
-    Whether a run has a series is decided by its scheme and point, so that only runs of the first seed are looked at.
-    """
-    there = [run for run in results.runs if run.id in results.records]
-    first = min((run.seed for run in there), default=0)
-    having = [run for run in there if run.seed == first and has_rows(_file(results, run))]
+    """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed."""
+    empty: dict[str, bool] = {}
+    there = [run for run in results.runs if run.id in results.records and _has_series(results, run, empty)]
+    if not there:
+        return []
+    same = [run for run in there if run.point == there[-1].point]
+    first = min(run.seed for run in same)
     return [
         _ShownRun(run, _file(results, run), int(results.records[run.id]["stopped_at_ps"]))
-        for run in having
-        if run.point == having[-1].point
+        for run in same
+        if run.seed == first
     ]
 
 
+def _has_series(results: Results, run: PlannedRun, empty: dict[str, bool]) -> bool:
+    """Whether the table has a row; `empty` keeps what is known of files by their hash, as empty ones are all alike."""
+    stated = {file["name"]: file["sha256"] for file in results.records[run.id]["files"]}.get(SERIES)
+    if stated is None:
+        return False
+    if stated not in empty:
+        empty[stated] = not has_rows(_file(results, run))
+    return not empty[stated]
+
+
 def _file(results: Results, run: PlannedRun) -> RunFile:
-    return results.place(run.id).file("series.parquet")
+    return results.place(run.id).file(SERIES)
 
 
 def _rows(shown_run: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str, Any]]:

@@ -28,8 +28,6 @@ EXPIRED = ("expired_at_hosts", "expired_at_ports")
 Record = Mapping[str, Any]
 BySeed = Mapping[int, float]
 
-_KEPT = "overview"
-
 
 @dataclass(frozen=True)
 class Quantity:
@@ -164,18 +162,7 @@ class Overview:
 
 
 def overview(results: Results) -> Overview:
-    """The table of all runs that are there, made once of the records that `results` has read.
-
-    Raises `InputError` if a record is damaged.
-    """
-    kept = vars(results)
-    if _KEPT not in kept:
-        kept[_KEPT] = _overview(results)
-    made: Overview = kept[_KEPT]
-    return made
-
-
-def _overview(results: Results) -> Overview:
+    """The table of all runs that are there; raises `InputError` if a record is damaged."""
     results.require(require_totals)
     cells = _cells(results)
     stated = results.experiment.get("metrics", {}).get("classes") or {}

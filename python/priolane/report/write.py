@@ -6,19 +6,22 @@ from priolane.figure.document import svg_files
 from priolane.plots.formats import formats_of, names, require_plots
 from priolane.report.figure_csv import figure_csv
 from priolane.report.metrics_table import as_csv
-from priolane.report.overview import overview
+from priolane.report.overview import Overview, overview
 from priolane.report.overview_files import as_csv as overview_csv
 from priolane.results.results import Results
 from priolane.storage.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, exclusive_writer
 from priolane.storage.files import write_whole
 
 
-def write_report(results: Results, *, rerun: str | None = None, png: bool = False, pdf: bool = False) -> Path:
+def write_report(
+    results: Results, view: Overview | None = None, *, rerun: str | None = None, png: bool = False, pdf: bool = False
+) -> Path:
     """Writes the page beside the runs, figures as CSV and SVG, PNG and PDF too if asked for; returns the page's path.
 
-    `rerun` is the command that made the results. Raises `InputError` before the grid is whole, if a table of a run is
-    damaged, if a file stands in the way that priolane did not write, or if PNG or PDF is asked for and matplotlib is
-    not installed; `WriteError` if the disk is full or must not be written.
+    `view` is the overview of the results, if it has been made, and `rerun` the command that made them. Raises
+    `InputError` before the grid is whole, if a table of a run is damaged, if a file stands in the way that priolane did
+    not write, or if PNG or PDF is asked for and matplotlib is not installed; `WriteError` if the disk is full or must
+    not be written.
     """
     from priolane.report.page import PageOptions, page  # noqa: PLC0415 - slow to load
     from priolane.report.page_figures import page_figures  # noqa: PLC0415
@@ -27,7 +30,7 @@ def write_report(results: Results, *, rerun: str | None = None, png: bool = Fals
     if formats:
         require_plots()
     directory, report = results.directory, results.report
-    view = overview(results)
+    view = view or overview(results)
     drawn = page_figures(results, view)
     files = {f"table-{nth}.csv": as_csv(panel) for nth, panel in enumerate(report.tables, 1)}
     files |= {f"panel-{nth}.csv": figure_csv(panel) for nth, panel in enumerate(drawn.panels, 1)}

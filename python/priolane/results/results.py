@@ -84,6 +84,7 @@ class Results:
 
     def missing(self) -> list[PlannedRun]:
         """The runs of the grid, and of groups alone, that are not there yet or are left out."""
+        self._files.read_again()
         return [run for run in self.runs + self.alone if not self._has(run.id)]
 
     def _has(self, run_id: str) -> bool:
@@ -109,7 +110,7 @@ class Results:
 
         Reads the records, and all tables if asked for.
         """
-        damaged = dict(self.damaged)
+        damaged = {**self.damaged, **{text.partition(":")[0]: text for text in self._files.damage}}
         for run in self.runs + self.alone:
             if not self._has(run.id):
                 continue
@@ -157,7 +158,7 @@ class Results:
         try:
             with path.open() as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise InputError(f"{path}: this table is missing; `{self.rerun_command()}`") from error
         except OSError as error:
             raise InputError(f"{path}: damaged: {error.strerror}; `{self.rerun_command()}`") from error
@@ -348,6 +349,8 @@ class Results:
             )
         path = self.directory / REPORT_FILE
         missing = self.missing()
+        if missing and self._files.damage:
+            raise InputError(f"{self._files.damage[0]}; `{self.rerun_command()}`")
         if missing or not path.is_file():
             count = len(self.runs) + len(self.alone)
             raise InputError(

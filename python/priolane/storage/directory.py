@@ -29,7 +29,7 @@ from priolane.storage.files import (
     write_whole,
 )
 from priolane.storage.record_shape import require_record
-from priolane.storage.run_files import RunFile
+from priolane.storage.run_files import RunFile, RunFiles
 
 GRID_FILE = "grid.json"
 REPORT_FILE = "report.json"
@@ -40,6 +40,7 @@ FIGURES = "figures"
 CHECKSUM = "file_sha256"
 _NOTE_KEYS = {"source", "title", "options", "runs"}
 _RUN_ID = re.compile(r"[0-9a-f]{16}")
+_PACK = re.compile(r"runs-\d+\.tar")
 # Names that only priolane gives, in an interrupted grid before the first run is whole.
 _OWN_NAME = re.compile(
     rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
@@ -102,6 +103,11 @@ def is_run(name: str) -> bool:
     return _RUN_ID.fullmatch(name) is not None
 
 
+def is_pack(path: PurePath) -> bool:
+    """Whether a file is a pack of runs, by the end of its path."""
+    return _PACK.fullmatch(path.name) is not None
+
+
 def is_output(path: PurePath) -> bool:
     """Whether a file is an output beside runs, by the end of its path."""
     parts = path.parts
@@ -114,7 +120,8 @@ def is_note(path: PurePath) -> bool:
 
 
 def _has_whole_run(directory: Path) -> bool:
-    return bool(_core.packed_runs(directory)) or any(map(is_whole_run, _runs(directory)))
+    packed = (place.file(RUN_FILE) for place in RunFiles(directory).packed())
+    return any(map(_is_record, packed)) or any(map(is_whole_run, _runs(directory)))
 
 
 def _runs(directory: Path) -> Iterator[Path]:
@@ -123,8 +130,12 @@ def _runs(directory: Path) -> Iterator[Path]:
 
 def is_whole_run(directory: Path) -> bool:
     """Whether `directory` has the record of a run with the checksum of its content."""
+    return _is_record(RunFile(directory / RUN_FILE))
+
+
+def _is_record(file: RunFile) -> bool:
     try:
-        read_json(directory / RUN_FILE)
+        _read_json(file)
     except (OSError, ValueError):
         return False
     return True
@@ -161,6 +172,8 @@ def _read_json(path: RunFile) -> Any:
 def _checked_text(path: RunFile) -> str:
     if path.pack is None:
         return _core.read_checked(path.path)
+    if path.length > MOST_JSON_BYTES:
+        raise InputError(f"{path}: damaged: the file is larger than {MOST_JSON_BYTES} bytes")
     with path.open() as stream:
         return _core.checked_text(stream.read(), path.path)
 

@@ -87,6 +87,7 @@ class ObjectStore:
         grids = {name.parent for name in names if name.name == layout.GRID_FILE}
         known = set() if refresh else {grid for grid in grids if (self.directory / grid / layout.GRID_FILE).exists()}
         notes = [name for name in names if layout.is_note(name) and known.isdisjoint(name.parents)]
+        notes += [name for name in names if layout.is_pack(name) and not self._has_all_of(name)]
         with incoming(_ensure_directory(_mirrors())) as drafts:
             wanted = [run for run in runs if not (self.directory / run).exists()]
             tasks = [self._requests.submit(partial(self._fetch_run, run, drafts)) for run in wanted]
@@ -99,6 +100,11 @@ class ObjectStore:
                 raise
         if refresh:
             self._forget_outputs(grids)
+
+    def _has_all_of(self, pack: PurePosixPath) -> bool:
+        """Whether the mirror has a pack, to which nobody appends in a store, in its whole length."""
+        path = self.directory / pack
+        return path.is_file() and path.stat().st_size == self._sizes[str(pack)]
 
     def _forget_outputs(self, grids: set[PurePosixPath]) -> None:
         """Removes outputs of these grids from the mirror that the store does not have."""

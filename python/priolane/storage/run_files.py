@@ -6,13 +6,17 @@ counts.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from priolane import _core
 from priolane.storage.files import open_regular
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 @dataclass(frozen=True)
@@ -35,17 +39,47 @@ class RunFile:
         """The length in bytes; raises `OSError` if the file does not exist."""
         return self.path.stat().st_size if self.pack is None else self.length
 
-    def open(self) -> io.BufferedReader | io.BytesIO:
+    def open(self) -> io.BufferedReader:
         """Opens the file for reading; raises `OSError` if it cannot be read, or is not a regular file."""
         if self.pack is None:
             return open_regular(self.path)
-        with open_regular(self.pack) as stream:
-            stream.seek(self.offset)
-            return io.BytesIO(stream.read(self.length))
+        return io.BufferedReader(_Part(open_regular(self.pack), self.offset, self.length))
 
     def __str__(self) -> str:
         """The path, for messages."""
         return str(self.path)
+
+
+class _Part(io.RawIOBase):
+    """A part of an open file, which is read as a file of its own."""
+
+    def __init__(self, whole: io.BufferedReader, offset: int, length: int) -> None:
+        self._whole, self._offset, self._length, self._at = whole, offset, length, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        wanted = max(0, min(len(view), self._length - self._at))
+        self._whole.seek(self._offset + self._at)
+        read = self._whole.readinto(view[:wanted])
+        self._at += read
+        return read
+
+    def close(self) -> None:
+        self._whole.close()
+        super().close()
 
 
 @dataclass(frozen=True)
@@ -67,16 +101,30 @@ class RunPlace:
 
 
 class RunFiles:
-    """The files of the runs of a directory, whose packs are read once."""
+    """The files of the runs of a directory, whose packs are read when they are first needed."""
 
     def __init__(self, directory: Path) -> None:
         """`directory` need not exist."""
         self._directory = directory
 
     @cached_property
-    def _packed(self) -> dict[str, RunPlace]:
-        return {run_id: RunPlace(pack, run_id, files) for run_id, pack, files in _core.packed_runs(self._directory)}
+    def _packs(self) -> tuple[dict[str, RunPlace], tuple[str, ...]]:
+        runs, damage = _core.packed_runs(self._directory)
+        return {run_id: RunPlace(pack, run_id, files) for run_id, pack, files in runs}, tuple(damage)
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """The damage of packs that costs runs, in words."""
+        return self._packs[1]
+
+    def packed(self) -> Iterable[RunPlace]:
+        """The places of all runs in packs."""
+        return self._packs[0].values()
 
     def place(self, run_id: str) -> RunPlace:
         """The place of a run, which need not exist."""
-        return self._packed.get(run_id) or RunPlace(self._directory, run_id)
+        return self._packs[0].get(run_id) or RunPlace(self._directory, run_id)
+
+    def read_again(self) -> None:
+        """Forgets the packs as they were."""
+        self.__dict__.pop("_packs", None)

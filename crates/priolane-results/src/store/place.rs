@@ -58,8 +58,8 @@ impl RunPlace {
     /// Returns the SHA-256 of a file as hexadecimal digits.
     pub(crate) fn hash(&self, name: &str) -> io::Result<String> {
         match self {
-            Self::Directory(directory) => hash_file(&directory.join(name)),
-            Self::Pack(run) => Ok(hex(&Sha256::digest(run.read(name)?))),
+            Self::Directory(directory) => hash(regular::open(&directory.join(name))?),
+            Self::Pack(run) => hash(run.open(name)?.from(0)?),
         }
     }
 
@@ -67,7 +67,7 @@ impl RunPlace {
     pub(crate) fn table(&self, table: Table) -> io::Result<Batches> {
         match self {
             Self::Directory(directory) => tables::read(directory, table),
-            Self::Pack(run) => tables::read_bytes(run.read(&table.file())?),
+            Self::Pack(run) => tables::batches(run.open(&table.file())?),
         }
     }
 
@@ -106,12 +106,11 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = regular::open(path)?;
+fn hash(mut content: impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        match file.read(&mut buffer)? {
+        match content.read(&mut buffer)? {
             0 => return Ok(hex(&hash.finalize())),
             n => hash.update(&buffer[..n]),
         }

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use priolane_results::digest::hex;
 use priolane_results::draft::{Draft, PublishOutcome};
-use priolane_results::record::RunRecord;
+use priolane_results::record::{FileRecord, RunRecord};
 use priolane_results::rows::{Rows, Table};
 use priolane_results::store::{RunId, Store, packed_runs};
 use priolane_testkit::made_up::MadeUp;
+use sha2::{Digest as _, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::runs::record_of;
@@ -144,6 +146,87 @@ fn a_damaged_run_is_written_again_into_another_pack() {
 }
 
 #[test]
+fn a_damaged_header_costs_one_run_and_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (records, ends) = three_runs(dir.path());
+    let mut bytes = fs::read(pack(dir.path())).unwrap();
+    bytes[ends[0] + 40] ^= 1;
+    fs::write(pack(dir.path()), bytes).unwrap();
+    let store = Store::at(dir.path());
+    assert_eq!(
+        IDS.map(|run| store.accept(&id(run))),
+        [Some(records[0].clone()), None, Some(records[2].clone())]
+    );
+    let told = format!(
+        "{}: damaged: no run begins at byte {}, where one should",
+        pack(dir.path()).display(),
+        ends[0]
+    );
+    assert_eq!(packed_runs(dir.path()).1, [told]);
+}
+
+#[test]
+fn zeros_at_the_end_and_a_run_that_was_cut_are_not_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, ends) = three_runs(dir.path());
+    let mut bytes = fs::read(pack(dir.path())).unwrap();
+    bytes.truncate(ends[2] - 700);
+    fs::write(pack(dir.path()), &bytes).unwrap();
+    assert_eq!((packed_runs(dir.path()).0.len(), packed_runs(dir.path()).1), (2, Vec::new()));
+    bytes.truncate(ends[1]);
+    bytes.extend([0; 10_240]);
+    fs::write(pack(dir.path()), &bytes).unwrap();
+    assert_eq!((packed_runs(dir.path()).0.len(), packed_runs(dir.path()).1), (2, Vec::new()));
+}
+
+#[test]
+fn a_new_pack_has_a_larger_number_than_all_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (records, _) = three_runs(dir.path());
+    let mut bytes = fs::read(pack(dir.path())).unwrap();
+    bytes[600] ^= 1;
+    fs::remove_file(pack(dir.path())).unwrap();
+    fs::write(dir.path().join("runs-5.tar"), bytes).unwrap();
+    fs::write(dir.path().join("runs-1000000000.tar"), "beyond all numbers").unwrap();
+    publish(&Store::open(dir.path()).unwrap(), IDS[0], 3);
+    assert_eq!(files(dir.path()), [".lock", "runs-1000000000.tar", "runs-5.tar", "runs-6.tar"]);
+    assert_eq!(Store::at(dir.path()).accept(&id(IDS[0])).as_ref(), Some(&records[0]));
+}
+
+#[test]
+fn what_others_append_is_seen_when_packs_are_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Store::open(dir.path()).unwrap().with_packs();
+    let reader = Store::at(dir.path());
+    assert!(reader.accept(&id(IDS[0])).is_none());
+    for (nth, run) in IDS.iter().enumerate() {
+        publish(&writer, run, 3);
+        assert!(reader.accept(&id(run)).is_none());
+        reader.read_packs_again();
+        assert_eq!(reader.names().unwrap().len(), nth + 1);
+        assert!(reader.accept(&id(run)).is_some());
+    }
+}
+
+#[test]
+fn a_run_of_many_bytes_has_a_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap().with_packs();
+    let fixture = MadeUp::with_flows(3);
+    let mut record = RunRecord { run: IDS[0].to_owned(), ..record_of(&fixture) };
+    let mut draft = Draft::begin_for(&store, &id(IDS[0]), &record).unwrap();
+    for table in Table::ALL {
+        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
+    }
+    let content = vec![7; 1 << 20];
+    let sha256 = hex(&Sha256::digest(&content));
+    draft.put(&FileRecord { name: "bills.parquet".to_owned(), bytes: 1 << 20, sha256 }, &content).unwrap();
+    assert_eq!(draft.publish(&mut record).unwrap(), PublishOutcome::New);
+    assert_eq!(store.accept(&id(IDS[0])), Some(record));
+    assert_eq!(files(dir.path()), [".lock", IDS[0]]);
+}
+
+#[test]
 fn a_large_run_has_a_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap().with_packs();
@@ -224,11 +307,17 @@ fn a_pack_that_somebody_else_made_has_no_runs() {
     ] {
         fs::write(pack(dir.path()), foreign(&[(kind, &name), (EntryType::Regular, &of_run("run.json"))]))
             .unwrap();
-        assert_eq!(packed_runs(dir.path()), [], "{kind:?} {name}");
+        let (runs, damage) = packed_runs(dir.path());
+        let told =
+            format!("{}: damaged: no run begins at byte 0, where one should", pack(dir.path()).display());
+        assert_eq!(damage, [told], "{kind:?} {name}");
+        // What follows is looked at, and is no run.
+        assert_eq!(runs.len(), 1, "{kind:?} {name}");
+        assert!(Store::at(dir.path()).accept(&id(run)).is_none());
     }
     // A record without tables is seen, and is no run.
     fs::write(pack(dir.path()), foreign(&[(EntryType::Regular, &of_run("run.json"))])).unwrap();
-    assert_eq!(packed_runs(dir.path()).len(), 1);
+    assert_eq!(packed_runs(dir.path()).0.len(), 1);
     assert!(Store::at(dir.path()).accept(&id(run)).is_none());
     for size in ["77777777777", "18446744073709551615"] {
         let mut bytes = foreign(&[(EntryType::Regular, &of_run("run.json"))]);
@@ -237,7 +326,7 @@ fn a_pack_that_somebody_else_made_has_no_runs() {
         header.set_cksum();
         bytes[..512].copy_from_slice(header.as_bytes());
         fs::write(pack(dir.path()), bytes).unwrap();
-        assert_eq!(packed_runs(dir.path()), [], "a file of {size} bytes");
+        assert_eq!(packed_runs(dir.path()).0, [], "a file of {size} bytes");
     }
 }
 
@@ -250,10 +339,10 @@ fn links_and_other_names_are_not_packs() {
         fs::copy(pack(other.path()), dir.path().join(name)).unwrap();
     }
     fs::create_dir(dir.path().join("runs-2.tar")).unwrap();
-    assert_eq!(packed_runs(dir.path()), []);
+    assert_eq!(packed_runs(dir.path()).0, []);
     // What stands in its place is neither written nor replaced.
     let store = Store::open(dir.path()).unwrap().with_packs();
     publish(&store, IDS[0], 2);
-    assert!(dir.path().join("runs-1.tar").is_file() && pack(dir.path()).is_symlink());
-    assert_eq!(packed_runs(other.path()).len(), 3);
+    assert!(dir.path().join("runs-3.tar").is_file() && pack(dir.path()).is_symlink());
+    assert_eq!(packed_runs(other.path()).0.len(), 3);
 }

@@ -29,7 +29,8 @@ class Outcome:
     """Results with what the command adds: how long it took, what to type next, and recorded verdicts.
 
     `seconds` is `None` for results that were there. `of_figure`: the table has the values of the first panel, whose
-    picture is named. `conclusion` is a sentence that ends the story; it is empty where there is none.
+    picture is named. `conclusion` is a sentence that ends the story; it is empty where there is none. `view` is the
+    overview of the results, if it has been made.
     """
 
     results: Results
@@ -39,11 +40,12 @@ class Outcome:
     recorded_note: str = ""
     of_figure: bool = False
     conclusion: str = ""
+    view: Overview | None = None
 
 
 def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
     """The lines, at most 20."""
-    report, view = outcome.results.report, overview(outcome.results)
+    report, view = outcome.results.report, outcome.view or overview(outcome.results)
     head = [screen.cut(_heading(outcome, report))]
     note = [screen.cut(outcome.recorded_note)] if outcome.recorded_note else []
     ending = screen.wrapped(outcome.conclusion, _MOST_CONCLUSION)
