@@ -340,7 +340,7 @@ fn links_and_other_names_are_not_packs() {
     }
     fs::create_dir(dir.path().join("runs-2.tar")).unwrap();
     assert_eq!(packed_runs(dir.path()).0, []);
-    // What stands in its place is neither written nor replaced.
+    // The link is neither written nor replaced.
     let store = Store::open(dir.path()).unwrap().with_packs();
     publish(&store, IDS[0], 2);
     assert!(dir.path().join("runs-3.tar").is_file() && pack(dir.path()).is_symlink());
