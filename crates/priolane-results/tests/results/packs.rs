@@ -157,12 +157,12 @@ fn a_damaged_header_costs_one_run_and_is_told() {
         IDS.map(|run| store.accept(&id(run))),
         [Some(records[0].clone()), None, Some(records[2].clone())]
     );
-    let told = format!(
+    let expected = format!(
         "{}: damaged: no run begins at byte {}, where one should",
         pack(dir.path()).display(),
         ends[0]
     );
-    assert_eq!(packed_runs(dir.path()).1, [told]);
+    assert_eq!(packed_runs(dir.path()).1, [expected]);
 }
 
 #[test]
@@ -308,9 +308,9 @@ fn a_pack_that_somebody_else_made_has_no_runs() {
         fs::write(pack(dir.path()), foreign(&[(kind, &name), (EntryType::Regular, &of_run("run.json"))]))
             .unwrap();
         let (runs, damage) = packed_runs(dir.path());
-        let told =
+        let expected =
             format!("{}: damaged: no run begins at byte 0, where one should", pack(dir.path()).display());
-        assert_eq!(damage, [told], "{kind:?} {name}");
+        assert_eq!(damage, [expected], "{kind:?} {name}");
         // What follows is looked at, and is no run.
         assert_eq!(runs.len(), 1, "{kind:?} {name}");
         assert!(Store::at(dir.path()).accept(&id(run)).is_none());
