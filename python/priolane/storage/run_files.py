@@ -10,13 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from priolane import _core
 from priolane.storage.files import open_regular
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class _Part(io.RawIOBase):
     def tell(self) -> int:
         return self._at
 
-    def readinto(self, buffer: "WriteableBuffer") -> int:
+    def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
         wanted = max(0, min(len(view), self._length - self._at))
         self._whole.seek(self._offset + self._at)
