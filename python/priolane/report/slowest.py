@@ -77,11 +77,11 @@ def _largest_slowdown(results: Results, run: PlannedRun) -> float:
     Percentiles are nearest ranks, so that the 99.9th one of fewer than 1,000 flows is the largest value.
     """
     summary = results.records.get(run.id, {}).get("summary", {}).get("all", {})
-    finished, largest = summary.get("flows"), summary.get("p999_slowdown")
-    if finished == 0:
+    flows, largest = summary.get("flows"), summary.get("p999_slowdown")
+    if flows == 0:
         return 0.0
-    known = isinstance(finished, int) and finished < _RANKS and isinstance(largest, int | float)
-    return float(largest) if known else math.inf
+    is_known = isinstance(flows, int) and flows < _RANKS and isinstance(largest, int | float)
+    return float(largest) if is_known else math.inf
 
 
 def slow_flows(results: Results, run: PlannedRun, least: float = 0.0) -> list[SlowFlow]:

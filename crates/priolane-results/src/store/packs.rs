@@ -77,7 +77,7 @@ impl PackedRun {
     pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let section = self.open(name)?;
         let mut content = Vec::new();
-        section.from(0)?.read_to_end(&mut content)?;
+        section.read_from(0)?.read_to_end(&mut content)?;
         if (content.len() as u64) < section.extent.bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -94,7 +94,7 @@ pub(crate) struct Section {
 
 impl Section {
     /// Returns a reader of the file from byte `start` on.
-    pub(crate) fn from(&self, start: u64) -> io::Result<impl Read + use<>> {
+    pub(crate) fn read_from(&self, start: u64) -> io::Result<impl Read + use<>> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(self.extent.offset.saturating_add(start)))?;
         Ok(file.take(self.extent.bytes.saturating_sub(start)))
@@ -111,12 +111,12 @@ impl ChunkReader for Section {
     type T = Box<dyn Read>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        Ok(Box::new(self.from(start)?))
+        Ok(Box::new(self.read_from(start)?))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let mut content = Vec::new();
-        self.from(start)?.take(length as u64).read_to_end(&mut content)?;
+        self.read_from(start)?.take(length as u64).read_to_end(&mut content)?;
         if content.len() < length {
             return Err(ParquetError::EOF(format!("{} bytes wanted, {} there", length, content.len())));
         }

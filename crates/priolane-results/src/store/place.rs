@@ -59,7 +59,7 @@ impl RunPlace {
     pub(crate) fn hash(&self, name: &str) -> io::Result<String> {
         match self {
             Self::Directory(directory) => hash(regular::open(&directory.join(name))?),
-            Self::Pack(run) => hash(run.open(name)?.from(0)?),
+            Self::Pack(run) => hash(run.open(name)?.read_from(0)?),
         }
     }
 
