@@ -46,6 +46,13 @@ def copy(packed: Path, out: Path) -> Results:
     return load(out)
 
 
+def flip(path: Path, place: int) -> None:
+    """Changes a bit of the byte at a place of a file."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
 def tables(results: Results) -> list[object]:
     return [results.to_arrow(name).to_pydict() for name in ("summary", "flows", "ports")]
 
@@ -112,9 +119,7 @@ def test_a_damaged_table_is_named_with_its_pack(
     results = copy(packed, tmp_path / "out")
     pack, first = results.directory / PACK, results.runs[0].id
     file = results.place(first).file("flows.parquet")
-    content = bytearray(pack.read_bytes())
-    content[file.offset + file.length // 2] ^= 1
-    pack.write_bytes(content)
+    flip(pack, file.offset + file.length // 2)
     with pytest.raises(InputError, match=rf"{PACK}/{first}/flows\.parquet: damaged"):
         load(results.directory).flows()
     assert [run.id for run in load(results.directory).without_damaged(with_tables=True).missing()] == [first]
@@ -126,9 +131,7 @@ def test_a_damaged_record_is_run_again(experiment: Path, packed: Path, tmp_path:
     results = copy(packed, tmp_path / "out")
     pack, first = results.directory / PACK, results.runs[0].id
     file = results.place(first).file("run.json")
-    content = bytearray(pack.read_bytes())
-    content[file.offset + file.length // 2] ^= 1
-    pack.write_bytes(content)
+    flip(pack, file.offset + file.length // 2)
     with pytest.raises(InputError, match=rf"{PACK}/{first}/run\.json: damaged"):
         load(results.directory).records  # noqa: B018 - it reads them
     assert run(experiment, results.directory, "--jobs", "1") == 0
@@ -167,12 +170,6 @@ def test_a_pack_alone_makes_a_directory_priolanes(experiment: Path, packed: Path
     (tmp_path / "other" / PACK).write_text("no pack")
     (tmp_path / "other" / "notes.txt").write_text("mine")
     assert run(experiment, tmp_path / "other", "--jobs", "1") == 2
-
-
-def flip(path: Path, place: int) -> None:
-    content = bytearray(path.read_bytes())
-    content[place] ^= 1
-    path.write_bytes(content)
 
 
 def test_a_damaged_header_is_told_and_its_run_repeated(

@@ -55,7 +55,7 @@ impl Draft {
     pub fn begin_for(store: &Store, id: &RunId, record: &RunRecord) -> Result<Self, StoreError> {
         // A run whose files in a pack are damaged has a place in a pack again, which comes before directories.
         let is_small = record.counters.packet_hops < WORTH_A_DIRECTORY;
-        if store.has_packs() && is_small || store.packs(|packs| packs.run(id).is_some()) {
+        if store.has_packs() && is_small || store.is_packed(id) {
             return Ok(Self::in_pack(store, id));
         }
         Self::begin(store, id)
@@ -141,9 +141,7 @@ impl Draft {
         let Self { store, id, place, .. } = self;
         match place {
             DraftPlace::Directory(temporary) => temporary.publish((&store, &id), record, &text),
-            DraftPlace::Pack(chunk)
-                if chunk.bytes() > LARGE && !store.packs(|packs| packs.run(&id).is_some()) =>
-            {
+            DraftPlace::Pack(chunk) if chunk.bytes() > LARGE && !store.is_packed(&id) => {
                 let mut draft = Self::begin(&store, &id)?;
                 for file in &record.files {
                     draft.put(file, chunk.content(&file.name))?;

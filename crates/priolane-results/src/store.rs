@@ -156,6 +156,11 @@ impl Store {
         packed.map_or_else(|| RunPlace::Directory(self.path(id)), RunPlace::Pack)
     }
 
+    /// Returns whether a pack has a run, whole or not.
+    pub(crate) fn is_packed(&self, id: &RunId) -> bool {
+        self.packs(|packs| packs.run(id).is_some())
+    }
+
     /// Looks for runs that others have put into packs since these were read.
     pub fn read_packs_again(&self) {
         self.packs(|packs| packs.read_on(&self.root));

@@ -1,8 +1,7 @@
 """Reading `series.parquet` of a run, which somebody else may have written."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from priolane._core import InputError
 from priolane.storage.run_files import RunFile
@@ -22,7 +21,7 @@ def has_rows(path: RunFile) -> bool:
 
     if not path.is_file():
         return False
-    rows: int = _read(path, lambda: pq.read_metadata(_source(path))).num_rows
+    rows: int = _read(path, lambda: pq.read_metadata(path.source())).num_rows
     return rows > 0
 
 
@@ -34,7 +33,7 @@ def read_series(path: RunFile, columns: list[str], filters: Filters, until_ps: i
     """
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    table: pa.Table = _read(path, lambda: pq.read_table(_source(path), columns=columns, filters=filters))
+    table: pa.Table = _read(path, lambda: pq.read_table(path.source(), columns=columns, filters=filters))
     for name in columns:
         if name not in table.column_names or not _KINDS[name](table.schema.field(name).type):
             raise InputError(f"{path}: damaged: it has no column {name!r} of a series; {_CURE}")
@@ -77,10 +76,6 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "metric": _is_text,
     "value": _is_floating,
 }
-
-
-def _source(file: RunFile) -> Path | BinaryIO:
-    return file.path if file.pack is None else file.open()
 
 
 def _read(path: RunFile, read: Callable[[], Any]) -> Any:

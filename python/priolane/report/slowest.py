@@ -4,7 +4,6 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from priolane.figure.numbers import plain, value_text
@@ -60,12 +59,13 @@ def slowest(results: Results) -> Slowest:
     Raises `InputError` if a table of flows is damaged.
     """
     point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
-    slowest_of: dict[str, list[SlowFlow]] = {run.scheme: [] for run in results.runs if run.point == point}
     runs = [run for run in results.runs if run.point == point]
-    for run in sorted(runs, key=partial(_largest_slowdown, results), reverse=True):
+    largest = {run.id: _largest_slowdown(results, run) for run in runs}
+    slowest_of: dict[str, list[SlowFlow]] = {run.scheme: [] for run in runs}
+    for run in sorted(runs, key=lambda run: largest[run.id], reverse=True):
         before = slowest_of[run.scheme]
         least = before[-1].slowdown if len(before) == MOST_FLOWS else 0.0
-        if _largest_slowdown(results, run) >= least:
+        if largest[run.id] >= least:
             slowest_of[run.scheme] = _slowest_of([*before, *slow_flows(results, run, least)])
     rows = {scheme: [_row(results, scheme, point, flow) for flow in flows] for scheme, flows in slowest_of.items()}
     return Slowest(place_text(point), {scheme: slow_flows for scheme, slow_flows in rows.items() if slow_flows})

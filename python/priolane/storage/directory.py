@@ -44,7 +44,7 @@ _PACK = re.compile(r"runs-\d+\.tar")
 # Names that only priolane gives, in an interrupted grid before the first run is whole.
 _OWN_NAME = re.compile(
     rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
-    r"|\.grid\.json\.[a-z0-9_]{8}|runs-\d+\.tar"
+    rf"|\.grid\.json\.[a-z0-9_]{{8}}|{_PACK.pattern}"
 )
 # That both engines gave a run.
 _MARK = re.compile(r"[0-9a-f]{16}\.verified")

@@ -21,7 +21,7 @@ def read_parquet(file: RunFile | Path, columns: Sequence[str] | None = None) -> 
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
     there = RunFile(file) if isinstance(file, Path) else file
-    with pq.ParquetFile(there.path if there.pack is None else there.open()) as table:
+    with pq.ParquetFile(there.source()) as table:
         # Threads double the time of a small table.
         is_large = there.size() > _WORTH_THREADS
         return table.read(columns=None if columns is None else list(columns), use_threads=is_large)

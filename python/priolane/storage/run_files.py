@@ -42,6 +42,10 @@ class RunFile:
             return open_regular(self.path)
         return io.BufferedReader(_Part(open_regular(self.pack), self.offset, self.length))
 
+    def source(self) -> Path | io.BufferedReader:
+        """The path or, if a pack has the file, the open file, for readers that take either."""
+        return self.path if self.pack is None else self.open()
+
     def __str__(self) -> str:
         """The path, for messages."""
         return str(self.path)
@@ -103,6 +107,10 @@ class RunFiles:
     def __init__(self, directory: Path) -> None:
         """`directory` need not exist."""
         self._directory = directory
+        self._lengths = self._read_lengths()
+
+    def _read_lengths(self) -> dict[str, int]:
+        return {path.name: path.lstat().st_size for path in self._directory.glob("runs-*.tar")}
 
     @cached_property
     def _packs(self) -> tuple[dict[str, RunPlace], tuple[str, ...]]:
@@ -123,5 +131,8 @@ class RunFiles:
         return self._packs[0].get(run_id) or RunPlace(self._directory, run_id)
 
     def read_again(self) -> None:
-        """Forgets the packs as they were."""
-        self.__dict__.pop("_packs", None)
+        """Forgets the packs as they were, if one has another length by now or is new."""
+        lengths = self._read_lengths()
+        if lengths != self._lengths:
+            self._lengths = lengths
+            self.__dict__.pop("_packs", None)

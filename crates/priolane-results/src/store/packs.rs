@@ -36,6 +36,8 @@ use crate::store_error::{StoreError, store_error};
 const BLOCK: usize = 512;
 /// Number of bytes after a damaged place within which the next run is looked for.
 const MOST_JUNK: u64 = 16 << 20;
+/// Number of bytes that no file has, so that sums of offsets and lengths do not overflow.
+const MOST_BYTES: u64 = 1 << 62;
 /// Packs have smaller numbers, so that there is always a larger one.
 const MOST_NUMBER: u32 = 1_000_000_000;
 /// Time of each file in a pack, in seconds since 1970: the start of 1980. The same runs give the same pack.
@@ -71,17 +73,6 @@ impl PackedRun {
     pub(crate) fn open(&self, name: &str) -> io::Result<Section> {
         let extent = self.files.get(name).ok_or(io::ErrorKind::NotFound)?;
         Ok(Section { file: regular::open(&self.pack)?, extent: *extent })
-    }
-
-    /// Returns the content of a file.
-    pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let section = self.open(name)?;
-        let mut content = Vec::new();
-        section.read_from(0)?.read_to_end(&mut content)?;
-        if (content.len() as u64) < section.extent.bytes {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(content)
     }
 }
 
@@ -234,18 +225,16 @@ impl Scan<'_> {
             file.seek(SeekFrom::Start(at))?;
             file.read_exact(&mut block)?;
             at += BLOCK as u64;
-            let Block::File(id, name, bytes) = Block::read(&block) else {
-                self.skip(&block, at);
-                current = None;
-                continue;
+            let (id, name, bytes) = match Block::read(&block) {
+                Block::File(id, name, bytes) => (id, name, bytes),
+                other => {
+                    self.skip(&other, at);
+                    current = None;
+                    continue;
+                }
             };
             let extent = Extent { offset: at, bytes };
-            let Some(next) =
-                bytes.checked_next_multiple_of(BLOCK as u64).and_then(|blocks| at.checked_add(blocks))
-            else {
-                self.skip(&block, at);
-                continue;
-            };
+            let next = at + bytes.next_multiple_of(BLOCK as u64);
             if next > length {
                 // A writer that was killed leaves this.
                 break;
@@ -266,8 +255,8 @@ impl Scan<'_> {
     }
 
     /// Notes that the block that ends at byte `at` is not a header.
-    fn skip(&mut self, block: &[u8; BLOCK], at: u64) {
-        if !matches!(Block::read(block), Block::Zeros) && self.junk == 0 {
+    fn skip(&mut self, block: &Block, at: u64) {
+        if !matches!(block, Block::Zeros) && self.junk == 0 {
             self.damaged(&format!("no run begins at byte {}, where one should", at - BLOCK as u64));
         }
         self.junk += BLOCK as u64;
@@ -292,7 +281,9 @@ impl Block {
         let is_whole = matches!((header.cksum(), summed.cksum()), (Ok(stated), Ok(sum)) if stated == sum);
         let is_regular = header.entry_type() == EntryType::Regular;
         match (file_name(&header.path_bytes()), header.entry_size()) {
-            (Some((id, name)), Ok(bytes)) if is_whole && is_regular => Self::File(id, name, bytes),
+            (Some((id, name)), Ok(bytes)) if is_whole && is_regular && bytes <= MOST_BYTES => {
+                Self::File(id, name, bytes)
+            }
             _ => Self::Junk,
         }
     }

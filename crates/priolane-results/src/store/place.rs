@@ -39,28 +39,34 @@ impl RunPlace {
             Self::Pack(_) if self.length(name) > Some(regular::JSON_LIMIT) => {
                 Err(io::ErrorKind::FileTooLarge.into())
             }
-            Self::Pack(run) => run.read(name),
+            Self::Pack(_) => self.read_table(name),
         }
     }
 
     /// Returns the content of the file of a table.
     pub(crate) fn read_table(&self, name: &str) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Directory(directory) => {
-                let mut content = Vec::new();
-                regular::open(&directory.join(name))?.read_to_end(&mut content)?;
-                Ok(content)
-            }
-            Self::Pack(run) => run.read(name),
-        }
+        let mut content = Vec::new();
+        self.open(name)?.read_to_end(&mut content)?;
+        Ok(content)
     }
 
     /// Returns the SHA-256 of a file as hexadecimal digits.
     pub(crate) fn hash(&self, name: &str) -> io::Result<String> {
-        match self {
-            Self::Directory(directory) => hash(regular::open(&directory.join(name))?),
-            Self::Pack(run) => hash(run.open(name)?.read_from(0)?),
+        let (mut content, mut hash) = (self.open(name)?, Sha256::new());
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match content.read(&mut buffer)? {
+                0 => return Ok(hex(&hash.finalize())),
+                n => hash.update(&buffer[..n]),
+            }
         }
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            Self::Directory(directory) => Box::new(regular::open(&directory.join(name))?),
+            Self::Pack(run) => Box::new(run.open(name)?.read_from(0)?),
+        })
     }
 
     /// Returns an iterator over the batches of a table.
@@ -104,15 +110,4 @@ impl RunPlace {
 
 fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
-}
-
-fn hash(mut content: impl Read) -> io::Result<String> {
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match content.read(&mut buffer)? {
-            0 => return Ok(hex(&hash.finalize())),
-            n => hash.update(&buffer[..n]),
-        }
-    }
 }

@@ -20,15 +20,21 @@ fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()
 }
 
-/// Publishes a made-up run of so many flows.
-fn publish(store: &Store, run: &str, flows: u32) -> (RunRecord, PublishOutcome) {
+/// Begins a made-up run of `flows` flows, whose record `change` may change, and writes its tables.
+fn begin(store: &Store, run: &str, flows: u32, change: impl FnOnce(&mut RunRecord)) -> (RunRecord, Draft) {
     let fixture = MadeUp::with_flows(flows);
-    let rows = Rows::new(fixture.source(), &fixture.outcome);
     let mut record = RunRecord { run: run.to_owned(), ..record_of(&fixture) };
+    change(&mut record);
     let mut draft = Draft::begin_for(store, &id(run), &record).unwrap();
     for table in Table::ALL {
-        draft.write(table, &rows).unwrap();
+        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
     }
+    (record, draft)
+}
+
+/// Publishes a made-up run of `flows` flows.
+fn publish(store: &Store, run: &str, flows: u32) -> (RunRecord, PublishOutcome) {
+    let (mut record, draft) = begin(store, run, flows, |_| ());
     let outcome = draft.publish(&mut record).unwrap();
     (record, outcome)
 }
@@ -212,12 +218,7 @@ fn what_others_append_is_seen_when_packs_are_read_again() {
 fn a_run_of_many_bytes_has_a_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap().with_packs();
-    let fixture = MadeUp::with_flows(3);
-    let mut record = RunRecord { run: IDS[0].to_owned(), ..record_of(&fixture) };
-    let mut draft = Draft::begin_for(&store, &id(IDS[0]), &record).unwrap();
-    for table in Table::ALL {
-        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
-    }
+    let (mut record, mut draft) = begin(&store, IDS[0], 3, |_| ());
     let content = vec![7; 1 << 20];
     let sha256 = hex(&Sha256::digest(&content));
     draft.put(&FileRecord { name: "bills.parquet".to_owned(), bytes: 1 << 20, sha256 }, &content).unwrap();
@@ -230,13 +231,7 @@ fn a_run_of_many_bytes_has_a_directory() {
 fn a_large_run_has_a_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap().with_packs();
-    let fixture = MadeUp::with_flows(2);
-    let mut record = RunRecord { run: IDS[0].to_owned(), ..record_of(&fixture) };
-    record.counters.packet_hops = 1_000_000;
-    let mut draft = Draft::begin_for(&store, &id(IDS[0]), &record).unwrap();
-    for table in Table::ALL {
-        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
-    }
+    let (mut record, draft) = begin(&store, IDS[0], 2, |record| record.counters.packet_hops = 1_000_000);
     draft.publish(&mut record).unwrap();
     assert_eq!(files(dir.path()), [".lock", IDS[0]]);
     assert_eq!(store.accept(&id(IDS[0])), Some(record));
