@@ -326,7 +326,14 @@ def test_check_warns_of_a_link_that_is_offered_too_much() -> None:
 
 
 def test_check_says_what_a_steady_state_wants_in_time() -> None:
-    group = {"group": "all", "wanted_warmup_s": 0.0145, "warm_start_s": 0.007, "largest_s": 0.024, "window": 4.17}
+    group = {
+        "group": "all",
+        "wanted_warmup_s": 0.0145,
+        "warm_start_s": 0.007,
+        "warm_start": "warm",
+        "largest_s": 0.024,
+        "window": 4.17,
+    }
     more = group | {"wanted_warmup_s": 0.02}
     loads = [
         {"point": {"group.all.load.value": load}, "seconds": 0.1, "tiers": [], "steady": [claims]}
@@ -335,7 +342,10 @@ def test_check_says_what_a_steady_state_wants_in_time() -> None:
     lines = check_lines(WIDE, found(loads=loads), ("x.toml", "priolane run x.toml"), [])
     shown = " ".join(" ".join(lines).split())
     # The point that wants most; four times the largest flow alone.
-    assert "steady a steady state wants a warm-up of 20.0 ms or more (7.00 ms with a warm start), and a window" in shown
+    assert (
+        'steady a steady state wants a warm-up of 20.0 ms or more (7.00 ms with time.start = "warm"), and a window'
+        in shown
+    )
     assert "of 96.0 ms or more" in shown
     assert not any(line.startswith("steady") for line in check_lines(WIDE, found(), ("x.toml", "run"), []))
 

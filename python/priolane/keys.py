@@ -1305,9 +1305,11 @@ class Time(TypedDict, total=False):
     """Latest end of the run."""
     measure: str
     """Duration in which flows start and are measured, after `warmup`."""
-    start: Literal["empty", "warm"]
-    """State of the network when the run begins. `warm` starts `app = "poisson"` with the flows that are under way in a
-    steady state, which shortens the warm-up that a steady state takes to an eighth."""
+    start: Literal["empty", "warm", "warm_path"]
+    """State of the network when the run begins. `warm` and `warm_path` start `app = "poisson"` with the flows that are
+    under way in a steady state. With `warm` they wait at their busiest link only, which shortens the warm-up to an
+    eighth where flows have one bottleneck. With `warm_path` they wait at every link of their path, which shortens it to
+    a fifth where senders and receivers have about the same load."""
     warmup: str
     """Duration in which flows start but are not measured."""
 

@@ -117,6 +117,7 @@ pub(super) fn generate(
         changes: &[],
         measured: [Time::ZERO, Time::NEVER],
         initial: InitialState::Empty,
+        under_way: &[],
     };
     Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))
 }

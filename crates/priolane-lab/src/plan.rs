@@ -38,6 +38,7 @@ mod run;
 mod size;
 mod steady;
 mod traffic;
+mod under_way;
 
 use std::path::Path;
 

@@ -29,8 +29,10 @@ pub enum InitialState {
     /// No flow is under way.
     #[default]
     Empty,
-    /// As many flows are under way as in the steady state of an open-loop app.
+    /// As many flows are under way as in the steady state of an open-loop app, if flows wait at their busiest link only.
     Warm,
+    /// The same if flows wait at every link of their path, and behind the ACKs of other flows.
+    WarmPath,
 }
 
 /// The context in which an app runs: its hosts, and the network properties it needs.
@@ -63,6 +65,8 @@ pub struct WorkloadContext<'a> {
     pub measured: [Time; 2],
     /// The state in which the app begins. Apps that cannot begin warm begin empty.
     pub initial: InitialState,
+    /// With [`InitialState::WarmPath`], the mean number of flows under way of each host of the network; else empty.
+    pub under_way: &'a [f64],
 }
 
 /// A lower bound on the latency of flows.

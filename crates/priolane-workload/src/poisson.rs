@@ -112,16 +112,19 @@ impl Poisson {
             next.push(Reverse((drawn + gap(&mut source.gaps, mean_gap), index)));
         }
         self.draw.set_sizes(&mut flows, &clock, site);
-        if site.initial == InitialState::Warm {
-            let rate = OfferedRate {
-                flows_per_s: rate,
-                senders: sources.len(),
-                crossing: sources.iter().map(|source| source.choice.crossing()).sum(),
-            };
-            let warm = WarmStart::new(&rate, &self.open_loop.sizes.law, site)?;
-            for &Source { host, choice, .. } in &sources {
-                warm.push(&mut flows, &mut maker, host, |stream| destinations.draw(choice, stream))?;
+        let by_busiest = match site.initial {
+            InitialState::Empty => return Ok(flows),
+            InitialState::WarmPath => None,
+            InitialState::Warm => {
+                let crossing = sources.iter().map(|source| source.choice.crossing()).sum();
+                let rate = OfferedRate { flows_per_s: rate, senders: sources.len(), crossing };
+                Some(rate.under_way(&self.open_loop.sizes.law, site)?)
             }
+        };
+        for &Source { host, choice, .. } in &sources {
+            let mean = by_busiest.unwrap_or_else(|| site.under_way[host.index()]);
+            let warm = WarmStart::new(&self.open_loop.sizes.law, mean);
+            warm.push(&mut flows, &mut maker, host, |stream| destinations.draw(choice, stream))?;
         }
         Ok(flows)
     }

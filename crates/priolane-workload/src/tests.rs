@@ -56,6 +56,7 @@ impl Network {
             changes: &[],
             measured: [Time::ZERO, Time::NEVER],
             initial: InitialState::Empty,
+            under_way: &[],
         }
     }
 }

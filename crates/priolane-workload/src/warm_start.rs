@@ -1,7 +1,8 @@
 //! A warm start: the flows that are under way when an open-loop app begins.
 //!
 //! ```text
-//! flows of a sender   P(n) = (1 - q) q^n,  q / (1 - q) = max(rho / (1 - rho), c / (1 - c) * K / (H N))
+//! flows of a sender   P(n) = (1 - q) q^n,  q / (1 - q) = max(rho / (1 - rho), c / (1 - c) * K / (H N)), or the mean number of
+//!                     flows that wait at all links of their paths
 //! size of a flow      a size drawn in proportion to its bytes
 //! bytes left          uniform in 1 .. size; the flow had sent the others before
 //! ```
@@ -40,7 +41,11 @@ impl OfferedRate {
     ///
     /// # Errors
     /// If the load of a tier is 1 or more: there is no steady state.
-    fn under_way(&self, sizes: &SizeDistribution, site: &WorkloadContext<'_>) -> Result<f64, AppError> {
+    pub(crate) fn under_way(
+        &self,
+        sizes: &SizeDistribution,
+        site: &WorkloadContext<'_>,
+    ) -> Result<f64, AppError> {
         let bits = 8.0 * mean_bytes(sizes, Counts::Wire, &site.frame);
         let host_rate = site.host_rate.bps() as f64;
         let of_host = waiting(self.flows_per_s * bits / host_rate)?;
@@ -66,17 +71,9 @@ pub(crate) struct WarmStart<'a> {
 }
 
 impl<'a> WarmStart<'a> {
-    /// Creates the draw for senders of this rate and sizes.
-    ///
-    /// # Errors
-    /// If there is no steady state.
-    pub(crate) fn new(
-        rate: &OfferedRate,
-        sizes: &'a SizeDistribution,
-        site: &WorkloadContext<'_>,
-    ) -> Result<Self, AppError> {
-        let mean = rate.under_way(sizes, site)?;
-        Ok(Self { sizes, another: mean / (1.0 + mean) })
+    /// Creates the draw of senders with `mean` flows under way.
+    pub(crate) fn new(sizes: &'a SizeDistribution, mean: f64) -> Self {
+        Self { sizes, another: mean / (1.0 + mean) }
     }
 
     /// Appends the flows under way of `src`; `destination` draws where each of them goes.

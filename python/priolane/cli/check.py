@@ -89,7 +89,7 @@ def _show_loads(loads: Sequence[Mapping[str, Any]]) -> None:
             wanted, warm, largest = (
                 format_value(group[key], "s") for key in ("wanted_warmup_s", "warm_start_s", "largest_s")
             )
-            or_warm = "" if wanted == warm else f" ({warm} with a warm start)"
+            or_warm = "" if group["warm_start"] is None else f' ({warm} with time.start = "{group["warm_start"]}")'
             show.line(
                 f"    {group['group']}: a steady state wants a warm-up of {wanted}{or_warm}; the window is "
                 f"{short(group['window'])} times the {largest} of the largest flow alone"

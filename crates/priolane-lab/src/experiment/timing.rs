@@ -27,8 +27,10 @@ pub enum Arrivals {
 pub enum Timing {
     /// Flows start until `warmup + measure`; those that start after `warmup` are measured.
     Window {
-        /// State of the network when the run begins. `warm` starts `app = "poisson"` with the flows that are under way
-        /// in a steady state, which shortens the warm-up that a steady state takes to an eighth.
+        /// State of the network when the run begins. `warm` and `warm_path` start `app = "poisson"` with the flows that are
+        /// under way in a steady state. With `warm` they wait at their busiest link only, which shortens the warm-up to an
+        /// eighth where flows have one bottleneck. With `warm_path` they wait at every link of their path, which shortens
+        /// it to a fifth where senders and receivers have about the same load.
         #[key(default = InitialState::Empty, skip_default, source = "docs/assumptions.md#warm-start")]
         start: InitialState,
         /// Duration in which flows start but are not measured.
@@ -209,7 +211,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
         if limit < end {
             return Err(error("limit", "the limit is before warmup + measure", "a later limit"));
         }
-        if start == InitialState::Warm && warmup == Span::ZERO {
+        if start != InitialState::Empty && warmup == Span::ZERO {
             let what = "the run starts warm without a warm-up, and the first flows would be measured with those under way";
             return Err(error("start", what, "warmup = ..., or start = \"empty\""));
         }

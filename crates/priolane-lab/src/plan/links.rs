@@ -8,6 +8,8 @@
 //!
 //! Loads of groups that are active at the same time add up.
 
+use std::ops::Range;
+
 use priolane_core::ids::HostId;
 use priolane_core::units::Span;
 use priolane_sim::topology::Topology;
@@ -43,6 +45,10 @@ pub(super) struct LinkLoads {
     hosts: usize,
     /// Bits per second that each link carries, by place.
     capacity: Vec<f64>,
+    /// Number of links out of each rack.
+    out: Vec<u32>,
+    /// Whether links out of racks lead to other racks, and not to switches between them.
+    pub(super) join_racks: bool,
 }
 
 /// The most loaded link of a group's flows.
@@ -74,8 +80,13 @@ impl LinkLoads {
         let leaves = |link: &&priolane_sim::topology::Link| {
             racks.contains(&link.from.0) && link.to.0 >= topology.hosts
         };
+        let mut out = vec![0; topology.racks as usize];
+        let mut join_racks = false;
         for link in topology.links.iter().filter(leaves) {
-            capacity[2 * hosts + (link.from.0 - topology.hosts) as usize] += link.rate.bps() as f64;
+            let rack = (link.from.0 - topology.hosts) as usize;
+            capacity[2 * hosts + rack] += link.rate.bps() as f64;
+            out[rack] += 1;
+            join_racks |= racks.contains(&link.to.0);
         }
         let mut groups = Vec::new();
         for (number, group) in experiment.groups.iter().enumerate() {
@@ -85,11 +96,60 @@ impl LinkLoads {
             let bps = pairs.offer(topology, pairs.by_sender(topology, load, on_wire));
             groups.push(GroupLinks { number, active: group.flows.active, bps });
         }
-        Ok(Self { groups, hosts, capacity })
+        Ok(Self { groups, hosts, capacity, out, join_racks })
+    }
+
+    /// Returns the load of each link by place at time 0, with `acks` bits on the way back for each bit.
+    pub(super) fn at_start(&self, acks: f64) -> Vec<f64> {
+        let mut bps = vec![0.0; self.capacity.len()];
+        for group in self.groups.iter().filter(|group| is_active(group.active, Span::ZERO)) {
+            for (place, own) in group.bps.iter().enumerate() {
+                bps[place] += own;
+                bps[self.way_back(place)] += acks * own;
+            }
+        }
+        let load = |(&bps, &capacity): (&f64, &f64)| if bps == 0.0 { 0.0 } else { bps / capacity };
+        bps.iter().zip(&self.capacity).map(load).collect()
+    }
+
+    /// Returns the place of the other direction of a link. Links out of a rack stand for those into it.
+    fn way_back(&self, place: usize) -> usize {
+        match self.link(place).tier {
+            Tier::Senders => place + self.hosts,
+            Tier::Receiver => place - self.hosts,
+            Tier::Core => place,
+        }
+    }
+
+    /// Returns the places of a tier.
+    pub(super) fn places(&self, tier: Tier) -> Range<usize> {
+        match tier {
+            Tier::Senders => 0..self.hosts,
+            Tier::Receiver => self.hosts..2 * self.hosts,
+            Tier::Core => 2 * self.hosts..self.capacity.len(),
+        }
+    }
+
+    /// Returns the bits per second that one link of a place carries: of the links out of a rack, their mean.
+    pub(super) fn each_bps(&self, place: usize) -> f64 {
+        let rack = place.checked_sub(2 * self.hosts);
+        self.capacity[place] / rack.map_or(1.0, |rack| f64::from(self.out[rack].max(1)))
+    }
+
+    /// Returns the number of senders of the group of this number.
+    pub(super) fn senders(&self, number: usize) -> usize {
+        let group = self.groups.iter().find(|group| group.number == number);
+        group
+            .map_or(0, |group| group.bps[self.places(Tier::Senders)].iter().filter(|&&bps| bps > 0.0).count())
+    }
+
+    /// Returns the bits per second that the group of this number offers to the links of a place.
+    pub(super) fn own_bps(&self, number: usize, place: usize) -> f64 {
+        self.groups.iter().find(|group| group.number == number).map_or(0.0, |group| group.bps[place])
     }
 
     /// Returns the link at a place: senders, receivers and racks in order.
-    fn link(&self, place: usize) -> Link {
+    pub(super) fn link(&self, place: usize) -> Link {
         let (tier, first) = match place {
             place if place < self.hosts => (Tier::Senders, 0),
             place if place < 2 * self.hosts => (Tier::Receiver, self.hosts),
@@ -151,7 +211,7 @@ fn on_wire(experiment: &Experiment, open_loop: Option<&OpenLoop>) -> f64 {
 }
 
 /// A group's senders and their destinations.
-struct Pairs {
+pub(super) struct Pairs {
     hosts: Vec<HostId>,
     reach: DestinationScope,
     is_target: Vec<bool>,
@@ -161,7 +221,11 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(
+    /// Returns those of a group.
+    ///
+    /// # Errors
+    /// Returns an error if the group names a host that does not exist.
+    pub(super) fn of(
         experiment: &Experiment,
         topology: &Topology,
         group: &Group,
@@ -179,8 +243,18 @@ impl Pairs {
         Ok(Self { hosts, reach, is_target, in_rack, targets })
     }
 
+    /// Returns the numbers of the senders.
+    pub(super) fn senders(&self) -> impl Iterator<Item = usize> {
+        self.hosts.iter().map(|host| host.index())
+    }
+
+    /// Returns the numbers of the receivers.
+    pub(super) fn receivers(&self) -> impl Iterator<Item = usize> {
+        self.is_target.iter().enumerate().filter_map(|(host, &is_target)| is_target.then_some(host))
+    }
+
     /// Returns the probability that a flow of a sender leaves its rack.
-    fn leaves(&self, topology: &Topology, host: HostId) -> f64 {
+    pub(super) fn leaves(&self, topology: &Topology, host: HostId) -> f64 {
         let away = self.targets - self.in_rack[topology.rack[host.index()] as usize];
         let all = self.targets - u32::from(self.is_target[host.index()]);
         match self.reach {
@@ -254,7 +328,13 @@ mod tests {
             active,
             bps: [bps, vec![0.0]].concat(),
         });
-        let loads = LinkLoads { groups: groups.collect(), hosts: 1, capacity: vec![10.0, 20.0, 0.0] };
+        let loads = LinkLoads {
+            groups: groups.collect(),
+            hosts: 1,
+            capacity: vec![10.0, 20.0, 0.0],
+            out: vec![0],
+            join_racks: false,
+        };
         let of = |number| {
             let most = loads.most_loaded(number);
             let tiers: Vec<Tier> = most.iter().map(|most| most.link.tier).collect();

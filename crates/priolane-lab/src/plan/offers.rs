@@ -5,7 +5,7 @@ use priolane_source::{InputError, Mistakes};
 use priolane_workload::{Counts, Load, LoadOf};
 
 use super::links::{LinkLoads, MostLoaded};
-use super::steady::{Bottleneck, SteadyNeeds};
+use super::steady::{Bottleneck, Bottlenecks, SteadyNeeds};
 use super::tier::Tier;
 use super::traffic;
 use crate::experiment::{Experiment, Group};
@@ -94,7 +94,7 @@ pub(super) fn offered(experiment: &Experiment, topology: &Topology) -> Result<Of
                 found.warnings.push(full);
             }
         }
-        found.steady.extend(needs(experiment, group, &most));
+        found.steady.extend(needs(&loads, experiment, number, &most));
         found.offers.push(GroupOffer::of((experiment, topology), (group, load), &most)?);
     }
     mistakes.finish()?;
@@ -130,8 +130,14 @@ fn full_links(experiment: &Experiment, most: &[MostLoaded]) -> Vec<String> {
     .collect()
 }
 
-/// Returns what the steady state of a group takes, by the most loaded link of its flows.
-fn needs(experiment: &Experiment, group: &Group, most: &[MostLoaded]) -> Option<SteadyNeeds> {
+/// Returns what the steady state of a group takes, by the loaded links of its flows.
+fn needs(
+    loads: &LinkLoads,
+    experiment: &Experiment,
+    number: usize,
+    most: &[MostLoaded],
+) -> Option<SteadyNeeds> {
+    let group = &experiment.groups[number];
     let open_loop = group.app.part().open_loop()?;
     let own = |tier: Tier| most.iter().find(|most| most.link.tier == tier);
     let sender = own(Tier::Senders)?;
@@ -141,6 +147,29 @@ fn needs(experiment: &Experiment, group: &Group, most: &[MostLoaded]) -> Option<
     // The draw of a warm start knows the load of the group alone, on the links of its senders and out of racks.
     let drawn = sender.own.max(own(Tier::Core).map_or(0.0, |core| core.own));
     let is_drawn = worst.load <= drawn * (1.0 + 1e-6);
-    let bottleneck = Bottleneck { load: worst.load, rate_bps, is_drawn };
+    let senders = loads.senders(number);
+    let links =
+        if waits_of_path(loads, senders, most) > SEVERAL { Bottlenecks::Several } else { Bottlenecks::One };
+    let bottleneck = Bottleneck { load: worst.load, rate_bps, is_drawn, links };
     SteadyNeeds::of(experiment, &group.name, open_loop, bottleneck)
+}
+
+/// The waits at all links of a path over those at its most loaded link, above which flows wait at several links.
+const SEVERAL: f64 = 1.5;
+
+/// Returns the waits at the links of a path over those at the most loaded one. A link is passed as the draw of `warm_path` counts
+/// it: links of receivers as far as other senders use them, and the links into a rack like those out of racks.
+fn waits_of_path(loads: &LinkLoads, senders: usize, most: &[MostLoaded]) -> f64 {
+    let wait = |most: &MostLoaded| {
+        let times = match most.link.tier {
+            Tier::Senders => 1.0,
+            Tier::Receiver => 1.0 - 1.0 / senders.max(1) as f64,
+            Tier::Core if loads.join_racks => 1.0,
+            Tier::Core => 2.0,
+        };
+        (times, most.load / (1.0 - most.load))
+    };
+    let waits: Vec<(f64, f64)> = most.iter().map(wait).collect();
+    let longest = waits.iter().map(|&(_, wait)| wait).fold(0.0, f64::max);
+    waits.iter().map(|&(times, wait)| times * wait).sum::<f64>() / longest
 }

@@ -14,7 +14,7 @@ use priolane_workload::{
 };
 
 use super::size::{self, FirstFlows};
-use super::{connections, drawn_deadlines, paths, pay};
+use super::{connections, drawn_deadlines, paths, pay, under_way};
 use crate::experiment::{Active, EventKind, Experiment, Group, Paths, Service, Target, Timing};
 
 /// Generates the flow list and its dependencies, the same for all schemes of a point and seed.
@@ -93,7 +93,7 @@ pub(super) fn probe(
 /// Returns an [`InputError`] with the key at fault, but without its line.
 pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
     let begins_warm = |group: &Group| {
-        group.app.part().starts_warm() && initial(&experiment.time, group.flows.active) == InitialState::Warm
+        group.app.part().starts_warm() && initial(&experiment.time, group.flows.active) != InitialState::Empty
     };
     if starts_warm(experiment) && !experiment.groups.iter().any(begins_warm) {
         return Err(not_warm(experiment, "no group has flows of a steady state to start with"));
@@ -109,14 +109,15 @@ pub(super) fn refuse_warm(experiment: &Experiment, what: &str) -> Result<(), Inp
     if !starts_warm(experiment) {
         return Ok(());
     }
-    let fix = "lower loads, or start = \"empty\"";
-    Err(InputError::new(experiment.sources.experiment(), None, "time.start", what.to_owned(), fix))
+    Err(not_startable(experiment, what, "lower loads, or start = \"empty\""))
 }
 
-/// Whether runs begin empty, and could begin with the flows of a steady state: all groups with a load have such flows, and
-/// one of them is active from the beginning on.
+/// Whether runs could begin with the flows that wait along their paths in a steady state, and do not: all groups with a load
+/// have such flows, and one of them is active from the beginning on.
 pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {
-    let Timing::Window { start: InitialState::Empty, .. } = experiment.time else { return false };
+    let Timing::Window { start: InitialState::Empty | InitialState::Warm, .. } = experiment.time else {
+        return false;
+    };
     let from_zero = |group: &Group| group.flows.active.is_none_or(|active| active.from == Span::ZERO);
     let mut with_load = experiment.groups.iter().filter(|group| group.app.part().load().is_some()).peekable();
     let first = experiment.groups.iter().any(|group| group.app.part().starts_warm() && from_zero(group));
@@ -124,11 +125,15 @@ pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {
 }
 
 fn starts_warm(experiment: &Experiment) -> bool {
-    matches!(experiment.time, Timing::Window { start: InitialState::Warm, .. })
+    matches!(experiment.time, Timing::Window { start: InitialState::Warm | InitialState::WarmPath, .. })
 }
 
 fn not_warm(experiment: &Experiment, what: impl Into<String>) -> InputError {
-    let fix = "start = \"empty\", or app = \"poisson\" in groups with a load";
+    not_startable(experiment, what, "start = \"empty\", or app = \"poisson\" in groups with a load")
+}
+
+/// Returns the refusal of `time.start`, without its line.
+pub(super) fn not_startable(experiment: &Experiment, what: impl Into<String>, fix: &str) -> InputError {
     InputError::new(experiment.sources.experiment(), None, "time.start", what, fix)
 }
 
@@ -266,6 +271,10 @@ fn group_flows(
     let key = format!("group.{}", group.name);
     let to = targets(experiment, topology, group)?;
     let changes = changes(experiment, group);
+    let under_way = match draw.initial {
+        InitialState::WarmPath => under_way::by_host(experiment, topology, (usize::from(draw.group), group))?,
+        InitialState::Empty | InitialState::Warm => Vec::new(),
+    };
     let site = WorkloadContext {
         hosts: &hosts,
         to: &to,
@@ -280,6 +289,7 @@ fn group_flows(
         changes: &changes,
         measured: measured(&experiment.time, group.flows.active),
         initial: draw.initial,
+        under_way: &under_way,
     };
     let Traffic { mut flows, mut waits, mut steps, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;

@@ -47,7 +47,7 @@ pub enum Unsteady {
         class: String,
         /// The way in which the flows miss a steady state.
         how: NotSteady,
-        /// Whether the runs begin empty and could begin warm.
+        /// Whether the runs could begin with `time.start = "warm_path"`, and do not.
         may_start_warm: bool,
     },
     /// The part of what the metric is made of that it leaves out, as the run ended before.
@@ -90,7 +90,7 @@ impl fmt::Display for Unsteady {
                     NotSteady::DirectOverLittle(_) | NotSteady::Halves(_) | NotSteady::UnderWay(_)
                         if *may_start_warm =>
                     {
-                        f.write_str(", or use time.start = \"warm\"")
+                        f.write_str(", or use time.start = \"warm_path\"")
                     }
                     _ => Ok(()),
                 }

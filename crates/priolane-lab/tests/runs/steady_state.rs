@@ -325,10 +325,10 @@ fn incast(load: f64, more: &str) -> String {
 
 #[test]
 fn loads_of_all_groups_on_a_link_add_up() {
-    // 8 x 0.1 x 1501 / 1500 at the receiver is what 0.8 is on one link, as above. A warm start would draw by 0.1.
+    // 8 x 0.1 x 1501 / 1500 at the receiver is what 0.8 is on one link, as above. `warm` would draw by 0.1.
     let short = of_groups(&incast(0.1, ""));
-    let says = "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.3ms; \
-                time.warmup is 70ms";
+    let says = "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.3ms, or 10.1ms \
+                with time.start = \"warm_path\"; time.warmup is 70ms";
     assert_eq!(short, [says]);
     assert_eq!(of_groups(&incast(0.1, "").replace("70ms", "80.3ms")), [""; 0]);
     // Two groups of one sender, to receivers of their own.
@@ -344,6 +344,34 @@ fn loads_of_all_groups_on_a_link_add_up() {
     assert!(over[0].starts_with("groups all, more: the load of host 0 is 1.100 on the wire"), "{over:?}");
     let warm = two(r#"start = "warm", warmup = "1ms", measure = "1ms""#).unwrap_err();
     assert!(warm.contains("x.toml:4") && warm.contains("time.start") && warm.contains("1.100"), "{warm}");
+}
+
+#[test]
+fn flows_that_wait_at_both_ends_want_a_longer_warm_up() {
+    // U = 1.773 ms / (1 - 0.8 * 1501 / 1500)^2 = 44.57 ms: five times, and one with the flows of the whole path.
+    let both = |time: &str| {
+        let text = experiment(time, 0.8, 1, "")
+            .replace("hosts = 2", "hosts = 8")
+            .replace("hosts = \"0\"", "hosts = \"*\"");
+        of_groups(&text.replace("to = \"sink\"", "to = \"*\""))
+    };
+    let with = |start: &str, warmup: &str| {
+        both(&format!(r#"start = "{start}", warmup = "{warmup}", measure = "11ms", arrivals = "continue""#))
+    };
+    let says = "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 223ms, or 44.6ms with \
+                time.start = \"warm_path\"; time.warmup is 50ms";
+    assert_eq!(with("empty", "50ms"), [says]);
+    assert_eq!(with("warm", "50ms"), [says]);
+    assert_eq!(with("warm_path", "50ms"), [""; 0]);
+    assert!(!with("warm_path", "40ms")[0].contains("time.start"));
+    // ACKs of what comes in are 1/1501 of what goes out.
+    let full = checked(
+        &experiment(r#"start = "warm_path", warmup = "1ms", measure = "1ms""#, 0.999, 1, "")
+            .replace("to = \"sink\"", "to = \"*\"")
+            .replace("hosts = \"0\"", "hosts = \"*\""),
+    );
+    let full = full.unwrap_err();
+    assert!(full.contains("time.start") && full.contains("with ACKs: there is no steady state"), "{full}");
 }
 
 #[test]

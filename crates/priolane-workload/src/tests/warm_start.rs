@@ -106,6 +106,31 @@ fn a_loaded_core_determines_the_number_of_flows() {
 }
 
 #[test]
+fn flows_that_wait_along_their_path_are_as_many_as_planned_for_each_host() {
+    let network = Network::new();
+    let planned: Vec<f64> = (0..16).map(|host| f64::from(host) / 2.0).collect();
+    let site = WorkloadContext { under_way: &planned, ..network.site() };
+    let app = poisson(on_wire(LoadOf::Host, 0.8), SizeDraw::Independent);
+    let mut counts = vec![Vec::new(); 16];
+    for seed in 1..=rounds(2_000, 20_000) {
+        let until = Until::Time(Time(1));
+        let site = WorkloadContext { seed, until, initial: InitialState::WarmPath, ..site };
+        let mut of_seed = [0.0; 16];
+        for flow in generate(&app, &site).unwrap().iter() {
+            of_seed[flow.src.index()] += 1.0;
+        }
+        counts.iter_mut().zip(of_seed).for_each(|(all, count)| all.push(count));
+    }
+    assert!(counts[0].iter().all(|&count| count == 0.0));
+    for (counts, &mean) in counts.iter().zip(&planned).skip(1) {
+        assert_mean(counts, mean);
+        // The variance of a geometric law.
+        let squares: Vec<f64> = counts.iter().map(|count| (count - mean) * (count - mean)).collect();
+        assert_mean(&squares, mean + mean * mean);
+    }
+}
+
+#[test]
 fn flows_that_start_later_are_those_of_an_empty_start() {
     let network = Network::new();
     let app = poisson(on_wire(LoadOf::Host, 0.8), SizeDraw::Independent);

@@ -74,7 +74,8 @@ def _steady(screen: Screen, loads: Sequence[Mapping[str, Any]]) -> list[str]:
         format_value(max(group[key] for group in groups) * many, "s")
         for key, many in (("wanted_warmup_s", 1.0), ("warm_start_s", 1.0), ("largest_s", _WINDOW))
     )
-    or_warm = "" if cold == warm else f" ({warm} with a warm start)"
+    starts = {group["warm_start"] for group in groups} - {None}
+    or_warm = f' ({warm} with time.start = "{max(starts)}")' if starts else ""
     text = (
         f"a steady state wants a warm-up of {cold} or more{or_warm}, and a window (`time.measure`) of {largest} or more"
     )

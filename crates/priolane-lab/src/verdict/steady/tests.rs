@@ -110,8 +110,8 @@ fn what_is_missing_is_said_with_its_number_and_its_remedy() {
     let of = |how, may_start_warm| Unsteady::Class { class: "big".into(), how, may_start_warm }.to_string();
     let direct = of(NotSteady::DirectOverLittle(1.82), true);
     assert!(direct.contains("`big`") && direct.contains("1.82 times"), "{direct}");
-    assert!(direct.ends_with("warm up longer, or use time.start = \"warm\""), "{direct}");
-    // Runs that begin warm, or cannot.
+    assert!(direct.ends_with("warm up longer, or use time.start = \"warm_path\""), "{direct}");
+    // Runs that begin so, or cannot.
     let direct = of(NotSteady::DirectOverLittle(1.82), false);
     assert!(direct.ends_with("warm up longer"), "{direct}");
     let halves = of(NotSteady::Halves(0.7), false);
