@@ -4,11 +4,10 @@
 //! link of a sender      what its host sends
 //! links out of a rack   what hosts of the rack send to other racks, over all these links together
 //! link of a receiver    senders choose with equal probability among the receivers in their reach, other than themselves
+//! links into a rack     what its receivers get from other racks, over all these links together
 //! ```
 //!
 //! Loads of groups that are active at the same time add up.
-
-use std::ops::Range;
 
 use priolane_core::ids::HostId;
 use priolane_core::units::Span;
@@ -45,8 +44,8 @@ pub(super) struct LinkLoads {
     hosts: usize,
     /// Bits per second that each link carries, by place.
     capacity: Vec<f64>,
-    /// Number of links out of each rack.
-    out: Vec<u32>,
+    /// Number of links by place: several out of a rack and into it, else 1.
+    count: Vec<u32>,
     /// Whether links out of racks lead to other racks, and not to switches between them.
     pub(super) join_racks: bool,
 }
@@ -75,19 +74,24 @@ impl LinkLoads {
         let of_host = |host: usize, receives: usize| topology.links[2 * host + receives].rate.bps() as f64;
         let mut capacity: Vec<f64> = (0..hosts).map(|host| of_host(host, 0)).collect();
         capacity.extend((0..hosts).map(|host| of_host(host, 1)));
-        capacity.extend(vec![0.0; topology.racks as usize]);
+        capacity.extend(vec![0.0; 2 * topology.racks as usize]);
+        let mut count = vec![1; 2 * hosts];
+        count.extend(vec![0; 2 * topology.racks as usize]);
         let racks = topology.hosts..topology.hosts + topology.racks;
-        let leaves = |link: &&priolane_sim::topology::Link| {
+        let out = |link: &&priolane_sim::topology::Link| {
             racks.contains(&link.from.0) && link.to.0 >= topology.hosts
         };
-        let mut out = vec![0; topology.racks as usize];
-        let mut join_racks = false;
-        for link in topology.links.iter().filter(leaves) {
-            let rack = (link.from.0 - topology.hosts) as usize;
-            capacity[2 * hosts + rack] += link.rate.bps() as f64;
-            out[rack] += 1;
-            join_racks |= racks.contains(&link.to.0);
-        }
+        let into = |link: &&priolane_sim::topology::Link| {
+            racks.contains(&link.to.0) && link.from.0 >= topology.hosts
+        };
+        let mut add = |place: usize, link: &priolane_sim::topology::Link| {
+            capacity[place] += link.rate.bps() as f64;
+            count[place] += 1;
+        };
+        let place = |rack: u32| 2 * hosts + (rack - topology.hosts) as usize;
+        topology.links.iter().filter(out).for_each(|link| add(place(link.from.0), link));
+        topology.links.iter().filter(into).for_each(|link| add(place(link.to.0) + racks.len(), link));
+        let join_racks = topology.links.iter().filter(out).any(|link| racks.contains(&link.to.0));
         let mut groups = Vec::new();
         for (number, group) in experiment.groups.iter().enumerate() {
             let Some((load, reach)) = group.app.part().load() else { continue };
@@ -96,64 +100,74 @@ impl LinkLoads {
             let bps = pairs.offer(topology, pairs.by_sender(topology, load, on_wire));
             groups.push(GroupLinks { number, active: group.flows.active, bps });
         }
-        Ok(Self { groups, hosts, capacity, out, join_racks })
+        Ok(Self { groups, hosts, capacity, count, join_racks })
     }
 
-    /// Returns the load of each link by place at time 0, with `acks` bits on the way back for each bit.
-    pub(super) fn at_start(&self, acks: f64) -> Vec<f64> {
+    /// Returns what all groups that are active at time 0 offer to each link, in bits per second by place.
+    pub(super) fn at_start(&self) -> Vec<f64> {
         let mut bps = vec![0.0; self.capacity.len()];
         for group in self.groups.iter().filter(|group| is_active(group.active, Span::ZERO)) {
-            for (place, own) in group.bps.iter().enumerate() {
-                bps[place] += own;
-                bps[self.way_back(place)] += acks * own;
-            }
+            bps.iter_mut().zip(&group.bps).for_each(|(bps, own)| *bps += own);
         }
-        let load = |(&bps, &capacity): (&f64, &f64)| if bps == 0.0 { 0.0 } else { bps / capacity };
-        bps.iter().zip(&self.capacity).map(load).collect()
+        bps
     }
 
-    /// Returns the place of the other direction of a link. Links out of a rack stand for those into it.
+    /// Returns the load of each link by place that is offered this many bits per second, and `acks` bits on the way back for
+    /// each of them.
+    pub(super) fn with_acks(&self, bps: &[f64], acks: f64) -> Vec<f64> {
+        let load = |place: usize| {
+            let all = bps[place] + acks * bps[self.way_back(place)];
+            if all == 0.0 { 0.0 } else { all / self.capacity[place] }
+        };
+        (0..bps.len()).map(load).collect()
+    }
+
+    /// Returns the place of the other direction of a link.
     fn way_back(&self, place: usize) -> usize {
-        match self.link(place).tier {
-            Tier::Senders => place + self.hosts,
-            Tier::Receiver => place - self.hosts,
-            Tier::Core => place,
+        let racks = (self.capacity.len() - 2 * self.hosts) / 2;
+        match place {
+            place if place < self.hosts => place + self.hosts,
+            place if place < 2 * self.hosts => place - self.hosts,
+            place if place < 2 * self.hosts + racks => place + racks,
+            _ => place - racks,
         }
     }
 
-    /// Returns the places of a tier.
-    pub(super) fn places(&self, tier: Tier) -> Range<usize> {
-        match tier {
-            Tier::Senders => 0..self.hosts,
-            Tier::Receiver => self.hosts..2 * self.hosts,
-            Tier::Core => 2 * self.hosts..self.capacity.len(),
-        }
+    /// Returns the place of the link on which a host receives.
+    pub(super) fn receiver(&self, host: usize) -> usize {
+        self.hosts + host
     }
 
-    /// Returns the bits per second that one link of a place carries: of the links out of a rack, their mean.
+    /// Returns the places of the links out of a rack, and of those into it.
+    pub(super) fn rack(&self, rack: usize) -> [usize; 2] {
+        let out = 2 * self.hosts + rack;
+        [out, self.way_back(out)]
+    }
+
+    /// Returns the bits per second that one link of a place carries: of the links of a rack, their mean.
     pub(super) fn each_bps(&self, place: usize) -> f64 {
-        let rack = place.checked_sub(2 * self.hosts);
-        self.capacity[place] / rack.map_or(1.0, |rack| f64::from(self.out[rack].max(1)))
+        self.capacity[place] / f64::from(self.count[place].max(1))
     }
 
-    /// Returns the number of senders of the group of this number.
-    pub(super) fn senders(&self, number: usize) -> usize {
-        let group = self.groups.iter().find(|group| group.number == number);
-        group
-            .map_or(0, |group| group.bps[self.places(Tier::Senders)].iter().filter(|&&bps| bps > 0.0).count())
+    /// Returns the bits per second that the group of this number offers to each link by place.
+    pub(super) fn of_group(&self, number: usize) -> &[f64] {
+        self.groups.iter().find(|group| group.number == number).map_or(&[], |group| &group.bps)
     }
 
-    /// Returns the bits per second that the group of this number offers to the links of a place.
-    pub(super) fn own_bps(&self, number: usize, place: usize) -> f64 {
-        self.groups.iter().find(|group| group.number == number).map_or(0.0, |group| group.bps[place])
+    /// Returns the numbers of the groups that offer something to the links of a place at time 0.
+    pub(super) fn groups_at(&self, place: usize) -> impl Iterator<Item = usize> {
+        let offers = move |group: &&GroupLinks| is_active(group.active, Span::ZERO) && group.bps[place] > 0.0;
+        self.groups.iter().filter(offers).map(|group| group.number)
     }
 
-    /// Returns the link at a place: senders, receivers and racks in order.
+    /// Returns the link at a place: senders, receivers, racks and the links into racks in order.
     pub(super) fn link(&self, place: usize) -> Link {
+        let racks = (self.capacity.len() - 2 * self.hosts) / 2;
         let (tier, first) = match place {
             place if place < self.hosts => (Tier::Senders, 0),
             place if place < 2 * self.hosts => (Tier::Receiver, self.hosts),
-            _ => (Tier::Core, 2 * self.hosts),
+            place if place < 2 * self.hosts + racks => (Tier::Core, 2 * self.hosts),
+            _ => (Tier::IntoRack, 2 * self.hosts + racks),
         };
         Link { tier, number: (place - first) as u32 }
     }
@@ -165,7 +179,10 @@ impl LinkLoads {
         for at in self.starts(own) {
             let there: Vec<&GroupLinks> =
                 self.groups.iter().filter(|group| is_active(group.active, at)).collect();
-            for (place, &bps) in own.bps.iter().enumerate().filter(|(_, bps)| **bps > 0.0) {
+            // What links into racks are offered is what the links out of other racks are, or receivers.
+            let places =
+                own.bps.iter().enumerate().filter(|&(place, _)| self.link(place).tier != Tier::IntoRack);
+            for (place, &bps) in places.filter(|(_, bps)| **bps > 0.0) {
                 let rate_bps = self.capacity[place];
                 let load = there.iter().map(|group| group.bps[place]).sum::<f64>() / rate_bps;
                 let link = self.link(place);
@@ -231,7 +248,9 @@ impl Pairs {
         group: &Group,
         reach: DestinationScope,
     ) -> Result<Self, InputError> {
-        let hosts = traffic::hosts(experiment, topology, group)?;
+        let mut hosts = traffic::hosts(experiment, topology, group)?;
+        let mut is_named = vec![false; topology.hosts as usize];
+        hosts.retain(|host| !std::mem::replace(&mut is_named[host.index()], true));
         let mut in_rack = vec![0; topology.racks as usize];
         let mut is_target = vec![false; topology.hosts as usize];
         for host in traffic::targets(experiment, topology, group)? {
@@ -251,6 +270,11 @@ impl Pairs {
     /// Returns the numbers of the receivers.
     pub(super) fn receivers(&self) -> impl Iterator<Item = usize> {
         self.is_target.iter().enumerate().filter_map(|(host, &is_target)| is_target.then_some(host))
+    }
+
+    /// Returns the number of receivers by rack.
+    pub(super) fn in_rack(&self) -> &[u32] {
+        &self.in_rack
     }
 
     /// Returns the probability that a flow of a sender leaves its rack.
@@ -283,8 +307,11 @@ impl Pairs {
     /// Returns what senders of this rate offer to each link, by place.
     fn offer(&self, topology: &Topology, each: f64) -> Vec<f64> {
         let hosts = topology.hosts as usize;
-        let mut bps = vec![0.0; 2 * hosts + topology.racks as usize];
-        let mut in_rack = vec![0.0; topology.racks as usize];
+        let racks = topology.racks as usize;
+        let mut bps = vec![0.0; 2 * (hosts + racks)];
+        let mut in_rack = vec![0.0; racks];
+        // What the senders of each rack send to each receiver in other racks.
+        let mut to_each = vec![0.0; racks];
         let (mut outside, mut inside) = (0.0, 0.0);
         let mut sends = vec![false; hosts];
         for &host in &self.hosts {
@@ -292,8 +319,17 @@ impl Pairs {
             bps[host.index()] += each;
             bps[2 * hosts + rack] += each * self.leaves(topology, host);
             in_rack[rack] += each;
+            let reached = match self.reach {
+                DestinationScope::AnyHost => self.targets - u32::from(self.is_target[host.index()]),
+                DestinationScope::OtherRacks => self.targets - self.in_rack[rack],
+            };
+            to_each[rack] += if reached > 0 { each / f64::from(reached) } else { 0.0 };
             sends[host.index()] = true;
             *(if self.is_target[host.index()] { &mut inside } else { &mut outside }) += each;
+        }
+        let from_all: f64 = to_each.iter().sum();
+        for rack in 0..racks {
+            bps[2 * hosts + racks + rack] = f64::from(self.in_rack[rack]) * (from_all - to_each[rack]);
         }
         let per = |bps: f64, targets: u32| if targets > 0 { bps / f64::from(targets) } else { 0.0 };
         let away = |rack: usize| per(in_rack[rack], self.targets - self.in_rack[rack]);
@@ -326,13 +362,13 @@ mod tests {
         let groups = groups.map(|(number, (active, bps))| GroupLinks {
             number,
             active,
-            bps: [bps, vec![0.0]].concat(),
+            bps: [bps, vec![0.0; 2]].concat(),
         });
         let loads = LinkLoads {
             groups: groups.collect(),
             hosts: 1,
-            capacity: vec![10.0, 20.0, 0.0],
-            out: vec![0],
+            capacity: vec![10.0, 20.0, 0.0, 0.0],
+            count: vec![1, 1, 0, 0],
             join_racks: false,
         };
         let of = |number| {
@@ -381,14 +417,16 @@ app = "none"
             };
             receivers.iter().filter(is_in_reach).copied().collect::<Vec<usize>>()
         };
-        let mut bps = vec![0.0; 14];
+        let mut bps = vec![0.0; 16];
         for &from in senders {
             let to = reach(from);
             for &host in &to {
                 let share = 1.0 / to.len() as f64;
                 bps[from] += share;
                 bps[6 + host] += share;
-                bps[12 + rack(from)] += if rack(host) == rack(from) { 0.0 } else { share };
+                let crossing = if rack(host) == rack(from) { 0.0 } else { share };
+                bps[12 + rack(from)] += crossing;
+                bps[14 + rack(host)] += crossing;
             }
         }
         let factor = match total {
@@ -427,7 +465,7 @@ app = "none"
                 let near = |(found, truth): (&f64, &f64)| (found - truth).abs() < 1.0;
                 let found = &loads.groups[0].bps;
                 assert!(
-                    found.len() == 14 && found.iter().zip(&truth).all(near),
+                    found.len() == 16 && found.iter().zip(&truth).all(near),
                     "{from:?} to {to:?}, {reach}, {of}: {found:?} is not {truth:?}"
                 );
             }

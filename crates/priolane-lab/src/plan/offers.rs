@@ -8,6 +8,7 @@ use super::links::{LinkLoads, MostLoaded};
 use super::steady::{Bottleneck, Bottlenecks, SteadyNeeds};
 use super::tier::Tier;
 use super::traffic;
+use super::under_way::Waits;
 use crate::experiment::{Experiment, Group};
 
 /// The load that a group with a stated load offers at a sweep point, before any flow is drawn.
@@ -25,6 +26,8 @@ pub struct GroupOffer {
     pub load: f64,
     /// Whether its sizes are drawn independently and may be drawn by strata.
     pub may_use_strata: bool,
+    /// Whether `start = "warm_path"` draws flows under way at the loads of all links of the network.
+    pub may_draw_path: bool,
 }
 
 impl GroupOffer {
@@ -32,7 +35,7 @@ impl GroupOffer {
     fn of(
         (experiment, topology): (&Experiment, &Topology),
         (group, load): (&Group, Load),
-        most: &[MostLoaded],
+        (most, may_draw_path): (&[MostLoaded], bool),
     ) -> Result<Self, InputError> {
         let worst = worst(most);
         let may_use_strata = may_use_strata(experiment, topology, group)?;
@@ -43,6 +46,7 @@ impl GroupOffer {
             tier: worst.map_or(Tier::Senders, |most| most.link.tier),
             load: worst.map_or(0.0, |most| most.load),
             may_use_strata,
+            may_draw_path,
         })
     }
 }
@@ -83,6 +87,7 @@ pub(super) struct Offered {
 /// state that does not exist.
 pub(super) fn offered(experiment: &Experiment, topology: &Topology) -> Result<Offered, InputError> {
     let loads = LinkLoads::of(experiment, topology)?;
+    let waits = Waits::of(experiment, topology, &loads);
     let mut found = Offered { warnings: Vec::new(), steady: Vec::new(), offers: Vec::new() };
     let mut mistakes = Mistakes::new(experiment.sources.experiment());
     for (number, group) in experiment.groups.iter().enumerate() {
@@ -94,8 +99,10 @@ pub(super) fn offered(experiment: &Experiment, topology: &Topology) -> Result<Of
                 found.warnings.push(full);
             }
         }
-        found.steady.extend(needs(&loads, experiment, number, &most));
-        found.offers.push(GroupOffer::of((experiment, topology), (group, load), &most)?);
+        let may_draw_path = waits.too_loaded().is_none();
+        let path = (waits.over_longest(experiment, group)?, may_draw_path);
+        found.steady.extend(needs((experiment, group), &most, path));
+        found.offers.push(GroupOffer::of((experiment, topology), (group, load), (&most, may_draw_path))?);
     }
     mistakes.finish()?;
     Ok(found)
@@ -121,6 +128,10 @@ fn full_links(experiment: &Experiment, most: &[MostLoaded]) -> Vec<String> {
                 "{groups} {names}: the load of the links out of rack {number} is {load:.3} on the wire, where 1 is what \
                  they carry: {no_steady_state}"
             ),
+            Tier::IntoRack => format!(
+                "{groups} {names}: the load of the links into rack {number} is {load:.3} on the wire, where 1 is what \
+                 they carry: {no_steady_state}"
+            ),
             Tier::Receiver => format!(
                 "{groups} {names}: host {number} is offered {load:.3} of what its link carries on the wire: its flows \
                  wait longer the longer the run is; a lower load.value or more receivers end that"
@@ -130,14 +141,16 @@ fn full_links(experiment: &Experiment, most: &[MostLoaded]) -> Vec<String> {
     .collect()
 }
 
-/// Returns what the steady state of a group takes, by the loaded links of its flows.
+/// The waits at all links of a path over those at one of them, above which flows wait at several links.
+const SEVERAL: f64 = 1.5;
+
+/// Returns what the steady state of a group takes, by the loaded links of its flows. `over_longest` has the waits at all links
+/// of their path over those at one.
 fn needs(
-    loads: &LinkLoads,
-    experiment: &Experiment,
-    number: usize,
+    (experiment, group): (&Experiment, &Group),
     most: &[MostLoaded],
+    (over_longest, may_draw_path): (Option<f64>, bool),
 ) -> Option<SteadyNeeds> {
-    let group = &experiment.groups[number];
     let open_loop = group.app.part().open_loop()?;
     let own = |tier: Tier| most.iter().find(|most| most.link.tier == tier);
     let sender = own(Tier::Senders)?;
@@ -147,29 +160,8 @@ fn needs(
     // The draw of a warm start knows the load of the group alone, on the links of its senders and out of racks.
     let drawn = sender.own.max(own(Tier::Core).map_or(0.0, |core| core.own));
     let is_drawn = worst.load <= drawn * (1.0 + 1e-6);
-    let senders = loads.senders(number);
-    let links =
-        if waits_of_path(loads, senders, most) > SEVERAL { Bottlenecks::Several } else { Bottlenecks::One };
-    let bottleneck = Bottleneck { load: worst.load, rate_bps, is_drawn, links };
+    let several = over_longest.is_some_and(|ratio| ratio > SEVERAL);
+    let links = if several { Bottlenecks::Several } else { Bottlenecks::One };
+    let bottleneck = Bottleneck { load: worst.load, rate_bps, is_drawn, links, may_draw_path };
     SteadyNeeds::of(experiment, &group.name, open_loop, bottleneck)
-}
-
-/// The waits at all links of a path over those at its most loaded link, above which flows wait at several links.
-const SEVERAL: f64 = 1.5;
-
-/// Returns the waits at the links of a path over those at the most loaded one. A link is passed as the draw of `warm_path` counts
-/// it: links of receivers as far as other senders use them, and the links into a rack like those out of racks.
-fn waits_of_path(loads: &LinkLoads, senders: usize, most: &[MostLoaded]) -> f64 {
-    let wait = |most: &MostLoaded| {
-        let times = match most.link.tier {
-            Tier::Senders => 1.0,
-            Tier::Receiver => 1.0 - 1.0 / senders.max(1) as f64,
-            Tier::Core if loads.join_racks => 1.0,
-            Tier::Core => 2.0,
-        };
-        (times, most.load / (1.0 - most.load))
-    };
-    let waits: Vec<(f64, f64)> = most.iter().map(wait).collect();
-    let longest = waits.iter().map(|&(_, wait)| wait).fold(0.0, f64::max);
-    waits.iter().map(|&(times, wait)| times * wait).sum::<f64>() / longest
 }

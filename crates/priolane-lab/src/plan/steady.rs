@@ -71,6 +71,8 @@ pub(super) struct Bottleneck {
     pub(super) is_drawn: bool,
     /// The links at which the flows wait.
     pub(super) links: Bottlenecks,
+    /// Whether `warm_path` draws flows under way at the loads of all links.
+    pub(super) may_draw_path: bool,
 }
 
 /// The links of a path at which flows wait.
@@ -97,7 +99,9 @@ impl Bottleneck {
     /// Returns the start with the shortest warm-up of those that take less than this one; of equals the plainer one.
     fn shorter(self, start: InitialState) -> Option<InitialState> {
         let others = [InitialState::Warm, InitialState::WarmPath];
-        others.into_iter().fold(None, |best: Option<InitialState>, other| {
+        let others =
+            others.into_iter().filter(|&start| start != InitialState::WarmPath || self.may_draw_path);
+        others.fold(None, |best: Option<InitialState>, other| {
             let least = self.factor(best.unwrap_or(start));
             if self.factor(other) < least { Some(other) } else { best }
         })

@@ -11,6 +11,8 @@ pub enum Tier {
     Core,
     /// The link of the receiver that is offered most.
     Receiver,
+    /// The links into racks.
+    IntoRack,
 }
 
 impl fmt::Display for Tier {
@@ -19,6 +21,7 @@ impl fmt::Display for Tier {
             Self::Senders => "the links of senders",
             Self::Core => "the links out of racks",
             Self::Receiver => "the link of a receiver",
+            Self::IntoRack => "the links into racks",
         })
     }
 }

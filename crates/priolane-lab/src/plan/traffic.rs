@@ -20,10 +20,12 @@ use crate::experiment::{Active, EventKind, Experiment, Group, Paths, Service, Ta
 /// Generates the flow list and its dependencies, the same for all schemes of a point and seed.
 pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
     let mut all = Vec::new();
+    let means = along_paths(experiment, topology)?;
     for (number, group) in experiment.groups.iter().enumerate() {
         let initial = initial(&experiment.time, group.flows.active);
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time), initial };
-        all.push(group_flows(experiment, topology, group, draw)?);
+        let means = means.get(number).map_or(&[][..], Vec::as_slice);
+        all.push(group_flows((experiment, topology), group, draw, means)?);
     }
     let mut merged = priolane_workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
@@ -73,7 +75,7 @@ pub(super) fn probe(
     let mut most = FirstFlows { count: 0, last: Span::ZERO };
     for seed in seeds {
         let draw = Draw { seed, group: number as u16, until, initial: InitialState::Empty };
-        let traffic = group_flows(experiment, topology, group, draw)?;
+        let traffic = group_flows((experiment, topology), group, draw, &[])?;
         countable(experiment, group, &traffic)?;
         drawn_deadlines::countable(experiment, &traffic)?;
         let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
@@ -158,7 +160,9 @@ pub(super) fn under_way(
     }
     let initial = initial(&experiment.time, group.flows.active);
     let draw = Draw { seed: 1, group: number as u16, until: Until::Time(Time(1)), initial };
-    Ok(group_flows(experiment, topology, group, draw)?.flows.len())
+    let means = along_paths(experiment, topology)?;
+    let means = means.get(number).map_or(&[][..], Vec::as_slice);
+    Ok(group_flows((experiment, topology), group, draw, means)?.flows.len())
 }
 
 /// Generates all flows of a group whose flows are the same for all seeds.
@@ -171,7 +175,12 @@ pub(super) fn whole(
     group: &Group,
 ) -> Result<Traffic, InputError> {
     let until = until(&experiment.time);
-    group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until, initial: InitialState::Empty })
+    group_flows(
+        (experiment, topology),
+        group,
+        Draw { seed: 1, group: 0, until, initial: InitialState::Empty },
+        &[],
+    )
 }
 
 /// Whether a group is a job in the runs of some seed.
@@ -190,7 +199,7 @@ pub(super) fn is_job(
     let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
     for seed in seeds {
         let draw = Draw { seed, group: 0, until: until(&experiment.time), initial: InitialState::Empty };
-        let Traffic { waits, steps, .. } = group_flows(experiment, topology, group, draw)?;
+        let Traffic { waits, steps, .. } = group_flows((experiment, topology), group, draw, &[])?;
         let is_bounded = waits.iter().any(|wait| wait.until.is_some());
         let waits_for_some = !waits.is_empty() || !steps.is_empty();
         if waits_for_some && !is_bounded {
@@ -258,11 +267,20 @@ pub(super) fn targets(
     }
 }
 
+/// Returns the mean numbers of flows under way by group and host with `start = "warm_path"`; none with other starts.
+fn along_paths(experiment: &Experiment, topology: &Topology) -> Result<Vec<Vec<f64>>, InputError> {
+    match experiment.time {
+        Timing::Window { start: InitialState::WarmPath, .. } => under_way::by_group(experiment, topology),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Generates the flows of a group; `under_way` has the mean number of flows of each host at time 0 with `warm_path`.
 fn group_flows(
-    experiment: &Experiment,
-    topology: &Topology,
+    (experiment, topology): (&Experiment, &Topology),
     group: &Group,
     draw: Draw,
+    under_way: &[f64],
 ) -> Result<Traffic, InputError> {
     let hosts = hosts(experiment, topology, group)?;
     if !group.app.part().sends() {
@@ -271,10 +289,6 @@ fn group_flows(
     let key = format!("group.{}", group.name);
     let to = targets(experiment, topology, group)?;
     let changes = changes(experiment, group);
-    let under_way = match draw.initial {
-        InitialState::WarmPath => under_way::by_host(experiment, topology, (usize::from(draw.group), group))?,
-        InitialState::Empty | InitialState::Warm => Vec::new(),
-    };
     let site = WorkloadContext {
         hosts: &hosts,
         to: &to,
@@ -289,7 +303,7 @@ fn group_flows(
         changes: &changes,
         measured: measured(&experiment.time, group.flows.active),
         initial: draw.initial,
-        under_way: &under_way,
+        under_way,
     };
     let Traffic { mut flows, mut waits, mut steps, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;

@@ -1,18 +1,18 @@
 //! The flows under way of each sender in the steady state of `start = "warm_path"`: flows wait at every link of their path.
 //!
 //! ```text
-//! flows of a sender   r (1 / C + W(sender's link) + (1 - 1 / n) W(receiver's link) + p W(up) + p W(down))
+//! flows of a sender   r (1 / C + W(sender's link) + W(receiver's link) + p (W(up) + W(down)))
 //! W of a link         E(m, rho) / (K (1 - rho)), seconds that a bit waits: a link of K bit/s that serves its flows in equal
 //!                     shares of at most C each, m = K / C rounded down and at least 1 (M/G/m-PS)
 //! E(m, rho)           Erlang's probability of waiting; E(1, rho) = rho
 //! ```
 //!
-//! `r` is what the sender's group offers to its link on the wire, in bit/s, `C` the rate of that link, `n` the number of the
-//! group's senders, `p` the probability that a flow leaves the rack, and `rho` the load of a link with all groups that are
-//! active at time 0 and one ACK per packet on the way back. W of the receivers' links is a mean over receivers; flows of one
-//! sender have waited for each other at its link. Up is a link out of the sender's rack. Down has the mean load of the links
-//! out of racks; there is none where these lead to other racks, as in a dumbbell. Links between switches further up do not
-//! count.
+//! `r` is what the sender's group offers to its link on the wire, in bit/s, `C` the rate of the slower of both hosts' links, `p`
+//! the probability that a flow leaves the rack, and `rho` the load of a link with all groups that are active at time 0 and one
+//! ACK per packet on the way back. W of the receivers' links is a mean over the group's receivers. A receiver whose link is as
+//! fast as the sender's counts but for the sender's own part of what the receivers get: these flows have waited for each other
+//! at the sender's link. Up is a link out of the sender's rack, down one into the racks of receivers. Down does not count where
+//! it is another rack's link up, as in a dumbbell. Links between switches further up do not count.
 //!
 //! A sum over links is exact where each link serves whole flows, one link after the other, and an upper bound for balanced
 //! fair shares (Bonald and Proutiere, "Insensitive bandwidth sharing in data networks", 2003). Here the time that a flow takes
@@ -29,36 +29,163 @@ use super::tier::Tier;
 use super::traffic;
 use crate::experiment::{Experiment, Group};
 
-/// Returns the mean number of flows under way of each sender of a group at time 0, by host; 0 for hosts that do not send.
+/// The highest load of a link, with ACKs, at which flows under way are drawn. Beyond it their number depends on what the load
+/// leaves out, such as ACKs for several packets.
+const HIGHEST_LOAD: f64 = 0.98;
+
+/// Returns the mean number of flows under way at time 0 by group, and by host in groups with a load.
 ///
 /// # Errors
-/// Returns an [`InputError`] for `time.start`, without its line, if a link is offered as much as it carries: there is no
-/// steady state. Returns another if a group names a host that does not exist.
-pub(super) fn by_host(
-    experiment: &Experiment,
-    topology: &Topology,
-    (number, group): (usize, &Group),
-) -> Result<Vec<f64>, InputError> {
-    let mut means = vec![0.0; topology.hosts as usize];
-    let Some((_, reach)) = group.app.part().load() else { return Ok(means) };
+/// Returns an [`InputError`] for `time.start`, without its line, if a link has too high a load with ACKs. Returns another if a
+/// group names a host that does not exist.
+pub(super) fn by_group(experiment: &Experiment, topology: &Topology) -> Result<Vec<Vec<f64>>, InputError> {
     let links = LinkLoads::of(experiment, topology)?;
-    let loads = links.at_start(acks(&experiment.frame));
-    if let Some(place) = loads.iter().position(|&load| load >= 1.0) {
-        return Err(refused(experiment, &links, (place, loads[place])));
+    let waits = Waits::of(experiment, topology, &links);
+    if let Some(place) = waits.too_loaded() {
+        return Err(refused(experiment, &links, (place, waits.loads[place])));
     }
-    let pairs = Pairs::of(experiment, topology, group, reach)?;
-    let Some(line) = pairs.senders().next().map(|host| links.each_bps(host)) else { return Ok(means) };
-    let wait = |place: usize| wait(loads[place], links.each_bps(place), line);
-    let (receivers, racks) = (links.places(Tier::Receiver).start, links.places(Tier::Core));
-    let others = 1.0 - 1.0 / pairs.senders().count() as f64;
-    let received = others * mean(pairs.receivers().map(|host| wait(receivers + host)));
-    let down = if links.join_racks { 0.0 } else { mean(racks.clone().map(wait)) };
-    for sender in pairs.senders() {
-        let up = wait(racks.start + topology.rack[sender] as usize);
-        let fabric = pairs.leaves(topology, HostId(sender as u16)) * (up + down);
-        means[sender] += links.own_bps(number, sender) * (1.0 / line + wait(sender) + received + fabric);
+    let of_group = |(number, group): (usize, &Group)| waits.by_host(experiment, (number, group));
+    experiment.groups.iter().enumerate().map(of_group).collect()
+}
+
+/// The waits at the links of a network at time 0.
+pub(super) struct Waits<'a> {
+    topology: &'a Topology,
+    links: &'a LinkLoads,
+    /// Bits per second by place.
+    offered: Vec<f64>,
+    /// Loads with ACKs by place.
+    loads: Vec<f64>,
+}
+
+/// The seconds that a bit of a sender's flows takes, and waits at the links of its path, in the mean.
+#[derive(Clone, Copy, Debug)]
+struct PathWaits {
+    /// At the rate of the slower host, without waits.
+    alone: f64,
+    at_links: [f64; 4],
+}
+
+/// The seconds that a bit takes and waits at a group's receivers, in the mean.
+#[derive(Clone, Copy, Debug)]
+struct AtReceivers {
+    alone: f64,
+    /// Waits at receivers that are slower than the sender, and at the others.
+    slower: f64,
+    others: f64,
+    /// Bits per second that all receivers get together, of all groups.
+    offered: f64,
+}
+
+impl<'a> Waits<'a> {
+    /// Returns those of an experiment.
+    pub(super) fn of(experiment: &Experiment, topology: &'a Topology, links: &'a LinkLoads) -> Self {
+        let offered = links.at_start();
+        let loads = links.with_acks(&offered, acks(&experiment.frame));
+        Self { topology, links, offered, loads }
     }
-    Ok(means)
+
+    /// Returns the place of the most loaded link, if flows under way are not drawn at its load.
+    pub(super) fn too_loaded(&self) -> Option<usize> {
+        let places = 0..self.loads.len();
+        let most = places.max_by(|&a, &b| self.loads[a].total_cmp(&self.loads[b]));
+        most.filter(|&place| self.loads[place] > HIGHEST_LOAD)
+    }
+
+    /// Returns the waits of a group's flows at all links of their path over those at the link where they wait longest: of its
+    /// first sender. `None` if the group has no load.
+    ///
+    /// # Errors
+    /// Returns an error if the group names a host that does not exist.
+    pub(super) fn over_longest(
+        &self,
+        experiment: &Experiment,
+        group: &Group,
+    ) -> Result<Option<f64>, InputError> {
+        let Some((_, reach)) = group.app.part().load() else { return Ok(None) };
+        let pairs = Pairs::of(experiment, self.topology, group, reach)?;
+        let Some(sender) = pairs.senders().next() else { return Ok(None) };
+        let PathWaits { at_links, .. } = self.of_path(&pairs, sender, self.at_receivers(&pairs, sender));
+        let longest = at_links.iter().copied().fold(0.0, f64::max);
+        Ok(Some(at_links.iter().sum::<f64>() / longest).filter(|ratio| ratio.is_finite()))
+    }
+
+    /// Returns the mean number of flows under way of each sender of a group, by host; empty if the group has no load.
+    fn by_host(
+        &self,
+        experiment: &Experiment,
+        (number, group): (usize, &Group),
+    ) -> Result<Vec<f64>, InputError> {
+        let Some((_, reach)) = group.app.part().load() else { return Ok(Vec::new()) };
+        let pairs = Pairs::of(experiment, self.topology, group, reach)?;
+        let own = self.links.of_group(number);
+        let mut means = vec![0.0; self.topology.hosts as usize];
+        let mut last: Option<(f64, AtReceivers)> = None;
+        for sender in pairs.senders() {
+            let line = self.links.each_bps(sender);
+            let at_receivers = match last {
+                Some((of, at_receivers)) if of == line => at_receivers,
+                _ => self.at_receivers(&pairs, sender),
+            };
+            last = Some((line, at_receivers));
+            let path = self.of_path(&pairs, sender, at_receivers);
+            means[sender] = own[sender] * (path.alone + path.at_links.iter().sum::<f64>());
+        }
+        Ok(means)
+    }
+
+    /// Returns the seconds that a bit waits at one link of a place, if flows take at most `line` bit/s.
+    fn wait(&self, place: usize, line: f64) -> f64 {
+        wait(self.loads[place], self.links.each_bps(place), line)
+    }
+
+    fn at_receivers(&self, pairs: &Pairs, sender: usize) -> AtReceivers {
+        let line = self.links.each_bps(sender);
+        let mut sums = AtReceivers { alone: 0.0, slower: 0.0, others: 0.0, offered: 0.0 };
+        let mut count = 0.0;
+        for place in pairs.receivers().map(|host| self.links.receiver(host)) {
+            let rate = self.links.each_bps(place);
+            sums.alone += 1.0 / line.min(rate);
+            *(if rate < line { &mut sums.slower } else { &mut sums.others }) +=
+                self.wait(place, line.min(rate));
+            sums.offered += self.offered[place];
+            count += 1.0;
+        }
+        if count == 0.0 {
+            return sums;
+        }
+        let AtReceivers { alone, slower, others, offered } = sums;
+        AtReceivers { alone: alone / count, slower: slower / count, others: others / count, offered }
+    }
+
+    fn of_path(&self, pairs: &Pairs, sender: usize, receivers: AtReceivers) -> PathWaits {
+        let AtReceivers { alone, slower, others, offered } = receivers;
+        let line = if alone > 0.0 { 1.0 / alone } else { self.links.each_bps(sender) };
+        let own = if offered > 0.0 { (self.offered[sender] / offered).min(1.0) } else { 0.0 };
+        let rack = self.topology.rack[sender] as usize;
+        let [up, _] = self.links.rack(rack);
+        let leaves = pairs.leaves(self.topology, HostId(sender as u16));
+        let down = if self.links.join_racks { 0.0 } else { self.down(pairs, rack, line) };
+        let at_links = [
+            self.wait(sender, line),
+            slower + (1.0 - own) * others,
+            leaves * self.wait(up, line),
+            leaves * down,
+        ];
+        PathWaits { alone, at_links }
+    }
+
+    /// Returns the mean wait of a bit at a link into the rack of a receiver that is in another rack than `from`.
+    fn down(&self, pairs: &Pairs, from: usize, line: f64) -> f64 {
+        let others = pairs.in_rack().iter().enumerate().filter(|&(rack, &count)| rack != from && count > 0);
+        let (mut sum, mut receivers) = (0.0, 0.0);
+        for (rack, &count) in others {
+            let [_, into] = self.links.rack(rack);
+            sum += f64::from(count) * self.wait(into, line);
+            receivers += f64::from(count);
+        }
+        if receivers > 0.0 { sum / receivers } else { 0.0 }
+    }
 }
 
 /// Returns the bits on the wire of the ACK of a full packet over those of the packet.
@@ -66,13 +193,13 @@ fn acks(frame: &Frame) -> f64 {
     f64::from(frame.ack_wire()) / f64::from(frame.data_wire(frame.mss()))
 }
 
-/// Returns the seconds that a bit waits at a link of this load and rate, both of one link, if flows take at most `line`
-/// bit/s each.
+/// Returns the seconds that a bit waits at a link of this load and rate, if flows take at most `line` bit/s each.
 fn wait(load: f64, rate_bps: f64, line: f64) -> f64 {
     if load == 0.0 {
         return 0.0;
     }
-    let servers = (rate_bps / line).floor().max(1.0);
+    // A mean of equal rates may be off by its last digits.
+    let servers = (rate_bps / line + 1e-9).floor().max(1.0);
     erlang_wait(servers as u32, load) / (rate_bps * (1.0 - load))
 }
 
@@ -84,178 +211,25 @@ fn erlang_wait(servers: u32, load: f64) -> f64 {
     loss / (1.0 - load * (1.0 - loss))
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
-    if count == 0 { 0.0 } else { sum / f64::from(count) }
-}
-
 fn refused(experiment: &Experiment, links: &LinkLoads, (place, load): (usize, f64)) -> InputError {
     let link = links.link(place);
+    let number = link.number;
     let what = match link.tier {
-        Tier::Senders | Tier::Receiver => format!("the link of host {}", link.number),
-        Tier::Core => format!("the links out of rack {}", link.number),
+        Tier::Senders => format!("the link on which host {number} sends is"),
+        Tier::Receiver => format!("the link on which host {number} receives is"),
+        Tier::Core => format!("the links out of rack {number} are"),
+        Tier::IntoRack => format!("the links into rack {number} are"),
     };
-    let what = format!("{what} is offered {load:.3} of what it carries, with ACKs: there is no steady state");
-    traffic::not_startable(experiment, what, "lower loads, or start = \"empty\"")
+    let names: Vec<&str> =
+        links.groups_at(place).map(|group| experiment.groups[group].name.as_str()).collect();
+    let groups = if names.len() == 1 { "group" } else { "groups" };
+    let what = format!(
+        "{what} offered {load:.4} of the capacity by {groups} {} and ACKs, and warm_path draws flows under way up to \
+         {HIGHEST_LOAD}",
+        names.join(", ")
+    );
+    traffic::not_startable(experiment, what, "a lower load.value, or start = \"warm\" or \"empty\"")
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use priolane_core::rng::{Purpose, Stream};
-    use priolane_core::units::Time;
-    use priolane_rounds::rounds;
-
-    use super::*;
-    use crate::plan::{self, Options};
-
-    #[test]
-    fn the_probability_of_waiting_is_that_of_erlang() {
-        // One server is busy with the probability of its load.
-        for load in [0.1, 0.5, 0.9] {
-            assert!((erlang_wait(1, load) - load).abs() < 1e-12);
-        }
-        // Three servers by the sum over states of M/M/3: p(n) in proportion to a^n / n!, and a^n / (3! 3^(n - 3)) from 3 on.
-        for load in [0.2_f64, 0.7] {
-            let offered = 3.0 * load;
-            let busy = offered * offered * offered / 6.0 / (1.0 - load);
-            let expected = busy / (1.0 + offered + offered * offered / 2.0 + busy);
-            assert!((erlang_wait(3, load) - expected).abs() < 1e-12, "{load}");
-        }
-    }
-
-    /// The flows under way of the first group by host in a leaf-spine with racks of three hosts, links of 10 Gbit/s, and three
-    /// links of 15 Gbit/s out of a rack.
-    fn of_racks(racks: u32, groups: &str) -> Vec<f64> {
-        let text = text_of_racks(racks, groups);
-        let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
-        let experiment = &points.points[0].experiment;
-        let topology = experiment.topology.build().unwrap();
-        by_host(experiment, &topology, (0, &experiment.groups[0])).unwrap()
-    }
-
-    fn text_of_racks(racks: u32, groups: &str) -> String {
-        format!(
-            r#"title = "Racks"
-schemes = ["dctcp"]
-seeds = 1
-time = {{ start = "warm_path", warmup = "1ms", measure = "1ms" }}
-topology = {{ kind = "leaf_spine", leaves = {racks}, spines = 3, hosts_per_leaf = 3, host_link = {{ rate = "10Gbps", delay = "1us" }}, fabric_link = {{ rate = "15Gbps", delay = "1us" }} }}
-{groups}"#
-        )
-    }
-
-    fn group(name: &str, hosts: &str, load: f64) -> String {
-        format!(
-            "[[group]]\nname = \"{name}\"\nhosts = \"{hosts}\"\nto = \"*\"\napp = \"poisson\"\nsizes = \"web_search\"\n\
-             load = {{ of = \"host\", counts = \"wire\", value = {load} }}\n"
-        )
-    }
-
-    /// The bytes of an ACK on the wire for each byte of a full packet.
-    const ACKS: f64 = 84.0 / 1538.0;
-
-    #[test]
-    fn flows_wait_at_both_ends_and_on_the_way_up_and_down() {
-        // Each host sends and gets 0.6, and ACKs of what it gets: Sum over links of rho / (1 - rho), as one host waits.
-        let load = 0.6 * (1.0 + ACKS);
-        let ends = load / (1.0 - load) * (1.0 + 5.0 / 6.0);
-        // Three of five others are in the other rack. Links of 15 Gbit/s serve one flow of 10 Gbit/s at a time.
-        let away = 0.6;
-        let core = away * load * 30.0 / 45.0;
-        let fabric = away * 2.0 * core / (1.0 - core) * 10.0 / 15.0;
-        let expected = 0.6 * (1.0 + ends + fabric);
-        for mean in of_racks(2, &group("all", "*", 0.6)) {
-            assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} in place of {expected}");
-        }
-    }
-
-    #[test]
-    fn runs_begin_with_so_many_flows() {
-        let text = text_of_racks(2, &group("all", "*", 0.6));
-        let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
-        let experiment = &points.points[0].experiment;
-        let of_seed = |seed| {
-            let built = plan::build_at(experiment, "dctcp", seed).unwrap();
-            built.scenario.flows.iter().filter(|flow| flow.start == Time::ZERO).count() as f64
-        };
-        let counts: Vec<f64> = (1..=300).map(of_seed).collect();
-        let mean = counts.iter().sum::<f64>() / 300.0;
-        let each: f64 = of_racks(2, &group("all", "*", 0.6)).iter().sum();
-        // Six hosts with geometric numbers: the standard error is below 0.3.
-        assert!((mean - each).abs() < 1.2, "{mean} in place of {each}");
-    }
-
-    #[test]
-    fn hosts_that_share_their_lines_fairly_have_nearly_as_many_flows_under_way() {
-        for load in [0.5, 0.8] {
-            let formula = load * (1.0 + load / (1.0 - load) * (2.0 - 1.0 / 12.0));
-            let fair = fairly_shared(12, load, f64::from(rounds(1_000, 30_000) as u32));
-            // 1.04 and 1.06 times as many in long simulations.
-            assert!((0.85 * formula..1.25 * formula).contains(&fair), "{load}: {fair} in place of {formula}");
-        }
-    }
-
-    /// The mean number of flows per host of `hosts` that send to each other at this load with max-min fair shares, in a run of
-    /// `length` mean transfer times: a simulation of shares, without packets. Sizes are uniform.
-    fn fairly_shared(hosts: usize, load: f64, length: f64) -> f64 {
-        let mut stream = Stream::new(1, Purpose::Sizes, 0);
-        let gap = |stream: &mut Stream| -libm::log(1.0 - stream.uniform()) / (hosts as f64 * load);
-        let (mut now, mut next, mut sum) = (0.0, gap(&mut stream), 0.0);
-        // Source, destination and transfer time left.
-        let mut flows: Vec<(usize, usize, f64)> = Vec::new();
-        while now < length {
-            let rates = max_min(hosts, &flows);
-            let ends = flows.iter().zip(&rates).map(|(flow, rate)| flow.2 / rate);
-            let step = ends.fold(next - now, f64::min);
-            sum += if now > length / 4.0 { step * flows.len() as f64 } else { 0.0 };
-            flows.iter_mut().zip(&rates).for_each(|(flow, rate)| flow.2 -= rate * step);
-            flows.retain(|flow| flow.2 > 1e-9);
-            now += step;
-            if now >= next - 1e-12 {
-                let from = stream.below(hosts as u64) as usize;
-                let to = (from + 1 + stream.below(hosts as u64 - 1) as usize) % hosts;
-                flows.push((from, to, 0.2 + 1.6 * stream.uniform()));
-                next = now + gap(&mut stream);
-            }
-        }
-        sum / (0.75 * length) / hosts as f64
-    }
-
-    /// Returns the max-min fair rates of flows over the lines of their hosts, which carry 1 each way.
-    fn max_min(hosts: usize, flows: &[(usize, usize, f64)]) -> Vec<f64> {
-        let links = |&(from, to, _): &(usize, usize, f64)| [from, hosts + to];
-        let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
-        let mut left = vec![1.0_f64; 2 * hosts];
-        while rates.iter().any(Option::is_none) {
-            let mut open = vec![0_u32; 2 * hosts];
-            for (flow, _) in flows.iter().zip(&rates).filter(|(_, rate)| rate.is_none()) {
-                links(flow).into_iter().for_each(|link| open[link] += 1);
-            }
-            let share = |link: usize| left[link] / f64::from(open[link]);
-            let full =
-                (0..2 * hosts).filter(|&link| open[link] > 0).min_by(|&a, &b| share(a).total_cmp(&share(b)));
-            let (full, share) = full.map(|link| (link, share(link))).unwrap();
-            for (flow, rate) in flows.iter().zip(&mut rates).filter(|(flow, _)| links(flow).contains(&full)) {
-                if rate.replace(rate.unwrap_or(share)).is_none() {
-                    links(flow).into_iter().for_each(|link| left[link] = (left[link] - share).max(0.0));
-                }
-            }
-        }
-        rates.into_iter().map(|rate| rate.unwrap_or(0.0).max(1e-9)).collect()
-    }
-
-    #[test]
-    fn flows_of_other_groups_are_waited_for() {
-        let groups = group("some", "0,1,2", 0.2) + &group("more", "*", 0.5);
-        let means = of_racks(1, &groups);
-        // Hosts 0 to 2 send 0.7 and get 0.2 of each other and 0.5 of all; there is one rack.
-        let load = 0.7 * (1.0 + ACKS);
-        let expected = 0.2 * (1.0 + load / (1.0 - load) * (1.0 + 2.0 / 3.0));
-        assert_eq!(means.len(), 3);
-        for mean in means {
-            assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} in place of {expected}");
-        }
-    }
-}
+mod tests;

@@ -90,7 +90,8 @@ mod tests {
 
     fn offer(group: &str, tier: Tier, load: f64) -> GroupOffer {
         let (of, counts) = (LoadOf::Host, Counts::Wire);
-        GroupOffer { group: group.to_owned(), of, counts, tier, load, may_use_strata: false }
+        let (may_use_strata, may_draw_path) = (false, false);
+        GroupOffer { group: group.to_owned(), of, counts, tier, load, may_use_strata, may_draw_path }
     }
 
     #[test]

@@ -28,7 +28,7 @@ use super::decision::UndecidedReason;
 use super::grid::Grid;
 use super::saturation;
 use super::unfit::{NotSteady, Unsteady};
-use crate::experiment::{Experiment, Timing};
+use crate::experiment::Timing;
 use crate::metrics::coverage::LeftOut;
 use crate::metrics::coverage::MOST_LEFT_OUT;
 use crate::metrics::estimate::{Estimate, Nature};
@@ -81,11 +81,12 @@ enum RunEnd {
 
 /// The steady state that is claimed at a point.
 struct Claimed<'a> {
-    experiment: &'a Experiment,
     classes: &'a [SizeClass],
     end: RunEnd,
     /// The largest load of a link on the wire, if it is 1 or more.
     overload: Option<f64>,
+    /// Whether the runs could begin with `time.start = "warm_path"`, and do not.
+    may_start_warm: bool,
 }
 
 impl<'a> Claimed<'a> {
@@ -96,7 +97,9 @@ impl<'a> Claimed<'a> {
         let drains = matches!(experiment.time, Timing::Window { drain: true, .. });
         let end = if drains { RunEnd::WithFlows } else { RunEnd::WithWindow };
         let overload = saturation::overload(grid.offers_at(point));
-        Some(Self { experiment, classes: grid.classes(), end, overload })
+        let may_start_warm =
+            may_start_warm(experiment) && grid.offers_at(point).iter().all(|offer| offer.may_draw_path);
+        Some(Self { classes: grid.classes(), end, overload, may_start_warm })
     }
 
     /// Returns how the runs of a scheme miss their steady state, by `all`, the largest class and the classes `own`;
@@ -107,8 +110,7 @@ impl<'a> Claimed<'a> {
         }
         let of_class = |class: &str| {
             let how = not_steady(&of_class(runs, class), self.end)?;
-            let (class, may_start_warm) = (class.to_owned(), may_start_warm(self.experiment));
-            Some(Unsteady::Class { class, how, may_start_warm })
+            Some(Unsteady::Class { class: class.to_owned(), how, may_start_warm: self.may_start_warm })
         };
         let arrivals = |run: &RunRecord, class: &str| run.steady.get(class).map_or(0, |own| own.arrivals);
         let largest = largest(self.classes, |class| runs.iter().any(|run| arrivals(run, class) > 0));
