@@ -1307,9 +1307,9 @@ class Time(TypedDict, total=False):
     """Duration in which flows start and are measured, after `warmup`."""
     start: Literal["empty", "warm", "warm_path"]
     """State of the network when the run begins. `warm` and `warm_path` start `app = "poisson"` with the flows that are
-    under way in a steady state. With `warm` they wait at their busiest link only, which shortens the warm-up to an
-    eighth where flows have one bottleneck. With `warm_path` they wait at every link of their path, which shortens it to
-    a fifth where senders and receivers have about the same load."""
+    under way in a steady state. With `warm` they wait at their busiest link only, with `warm_path` at every link of
+    their path. Both shorten the warm-up to an eighth where flows have one bottleneck; `warm_path` shortens it to a
+    fifth where senders and receivers have about the same load."""
     warmup: str
     """Duration in which flows start but are not measured."""
 
