@@ -185,8 +185,8 @@ def test_another_size_than_the_recorded_one_shows_the_recorded_verdicts(
     text = printed("reproduce", "nos2/fig6", "--quick", "-o", "out", "--jobs", "1")[1]
     require_brief(text)
     assert core.ran
-    # The made-up report has other claims than the figure, whose record is of 16 seeds at full size.
-    assert "Recorded (full, 16 seeds): 9 reproduced, 1 undecided, 7 contradicted, 1 impossible as printed." in text
+    # The made-up report has other claims than the figure, whose record is of 4 seeds at the default size.
+    assert "Recorded (default, 4 seeds): 9 reproduced, 7 undecided, 1 contradicted, 1 impossible as printed." in text
 
 
 def test_signs_are_ascii_where_output_is_not_utf_8(ran: tuple[Path, str]) -> None:
