@@ -147,7 +147,7 @@ fn links_into_the_rack_of_the_receivers_count_with_their_load() {
 
 #[test]
 fn runs_begin_with_so_many_flows() {
-    let text = text_of_racks(2, &group("all", "*", 0.6));
+    let text = text_of_racks(2, &(group("some", "0,1,2", 0.2) + &group("more", "*", 0.4)));
     let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
     let experiment = &points.points[0].experiment;
     let of_seed = |seed| {
@@ -156,9 +156,10 @@ fn runs_begin_with_so_many_flows() {
     };
     let counts: Vec<f64> = (1..=300).map(of_seed).collect();
     let mean = counts.iter().sum::<f64>() / 300.0;
-    let each: f64 = of_racks(2, &group("all", "*", 0.6)).iter().sum();
-    // Six hosts with geometric numbers: the standard error is below 0.3.
-    assert!((mean - each).abs() < 1.2, "{mean} in place of {each}");
+    let all = by_group(experiment, &experiment.topology.build().unwrap()).unwrap();
+    let expected: f64 = all.iter().flatten().sum();
+    // Nine geometric numbers: the standard error is below 0.3.
+    assert!((mean - expected).abs() < 1.2 && expected > 6.0, "{mean} in place of {expected}");
 }
 
 #[test]
