@@ -41,9 +41,11 @@ pub(super) fn traffic(
     let mut found = Mistakes::new(experiment.sources.experiment());
     found.keep(traffic::check_start(experiment).map_err(located));
     let mut warnings = Vec::new();
+    let means = found.keep(traffic::along_paths(experiment, topology).map_err(located));
     let flows = found.each(experiment.groups.iter().enumerate(), |(number, group)| {
         let first = traffic::probe(experiment, topology, number).map_err(located)?;
-        let under_way = traffic::under_way(experiment, topology, number).map_err(located)?;
+        let under_way = means.as_ref().map(|means| traffic::under_way(experiment, topology, number, means));
+        let under_way = under_way.transpose().map_err(located)?.unwrap_or(0);
         let flows = size::flows(experiment, group, first) + under_way as f64;
         promised(experiment, topology, group).map_err(located)?;
         let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;

@@ -11,7 +11,7 @@
 
 use priolane_core::ids::HostId;
 use priolane_core::units::Span;
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{self, Topology};
 use priolane_source::InputError;
 use priolane_workload::{Counts, DestinationScope, Load, LoadOf, OpenLoop, mean_bytes};
 
@@ -27,13 +27,61 @@ pub(super) struct Link {
     pub(super) number: u32,
 }
 
+/// The places of the links of a network in lists: senders, receivers, racks, and the links into racks, in order.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    hosts: usize,
+    racks: usize,
+}
+
+impl Places {
+    fn count(self) -> usize {
+        2 * (self.hosts + self.racks)
+    }
+
+    fn receiver(self, host: usize) -> usize {
+        self.hosts + host
+    }
+
+    fn out_of(self, rack: usize) -> usize {
+        2 * self.hosts + rack
+    }
+
+    fn into(self, rack: usize) -> usize {
+        2 * self.hosts + self.racks + rack
+    }
+
+    /// Returns the link at a place.
+    fn link(self, place: usize) -> Link {
+        let (tier, first) = match place {
+            place if place < self.receiver(0) => (Tier::Senders, 0),
+            place if place < self.out_of(0) => (Tier::Receiver, self.receiver(0)),
+            place if place < self.into(0) => (Tier::Core, self.out_of(0)),
+            _ => (Tier::IntoRack, self.into(0)),
+        };
+        Link { tier, number: (place - first) as u32 }
+    }
+
+    /// Returns the place of the other direction of a link.
+    fn way_back(self, place: usize) -> usize {
+        let Link { tier, number } = self.link(place);
+        let number = number as usize;
+        match tier {
+            Tier::Senders => self.receiver(number),
+            Tier::Receiver => number,
+            Tier::Core => self.into(number),
+            Tier::IntoRack => self.out_of(number),
+        }
+    }
+}
+
 /// The load that a group offers to each link.
 #[derive(Clone, Debug)]
 struct GroupLinks {
     /// Number of the group in the experiment.
     number: usize,
     active: Option<Active>,
-    /// Bits per second by place (see [`LinkLoads::link`]).
+    /// Bits per second by place (see [`Places`]).
     bps: Vec<f64>,
 }
 
@@ -41,7 +89,7 @@ struct GroupLinks {
 #[derive(Clone, Debug)]
 pub(super) struct LinkLoads {
     groups: Vec<GroupLinks>,
-    hosts: usize,
+    places: Places,
     /// Bits per second that each link carries, by place.
     capacity: Vec<f64>,
     /// Number of links by place: several out of a rack and into it, else 1.
@@ -74,24 +122,29 @@ impl LinkLoads {
         let of_host = |host: usize, receives: usize| topology.links[2 * host + receives].rate.bps() as f64;
         let mut capacity: Vec<f64> = (0..hosts).map(|host| of_host(host, 0)).collect();
         capacity.extend((0..hosts).map(|host| of_host(host, 1)));
-        capacity.extend(vec![0.0; 2 * topology.racks as usize]);
+        let places = Places { hosts, racks: topology.racks as usize };
+        capacity.resize(places.count(), 0.0);
         let mut count = vec![1; 2 * hosts];
-        count.extend(vec![0; 2 * topology.racks as usize]);
+        count.resize(places.count(), 0);
         let racks = topology.hosts..topology.hosts + topology.racks;
-        let out = |link: &&priolane_sim::topology::Link| {
-            racks.contains(&link.from.0) && link.to.0 >= topology.hosts
-        };
-        let into = |link: &&priolane_sim::topology::Link| {
-            racks.contains(&link.to.0) && link.from.0 >= topology.hosts
-        };
-        let mut add = |place: usize, link: &priolane_sim::topology::Link| {
+        let rack = |node: u32| racks.contains(&node).then(|| (node - topology.hosts) as usize);
+        let mut add = |place: usize, link: &topology::Link| {
             capacity[place] += link.rate.bps() as f64;
             count[place] += 1;
         };
-        let place = |rack: u32| 2 * hosts + (rack - topology.hosts) as usize;
-        topology.links.iter().filter(out).for_each(|link| add(place(link.from.0), link));
-        topology.links.iter().filter(into).for_each(|link| add(place(link.to.0) + racks.len(), link));
-        let join_racks = topology.links.iter().filter(out).any(|link| racks.contains(&link.to.0));
+        let mut join_racks = false;
+        let is_of_switches =
+            |link: &&topology::Link| link.from.0 >= topology.hosts && link.to.0 >= topology.hosts;
+        for link in topology.links.iter().filter(is_of_switches) {
+            let (from, to) = (rack(link.from.0), rack(link.to.0));
+            if let Some(from) = from {
+                add(places.out_of(from), link);
+            }
+            if let Some(to) = to {
+                add(places.into(to), link);
+            }
+            join_racks |= from.is_some() && to.is_some();
+        }
         let mut groups = Vec::new();
         for (number, group) in experiment.groups.iter().enumerate() {
             let Some((load, reach)) = group.app.part().load() else { continue };
@@ -100,7 +153,7 @@ impl LinkLoads {
             let bps = pairs.offer(topology, pairs.by_sender(topology, load, on_wire));
             groups.push(GroupLinks { number, active: group.flows.active, bps });
         }
-        Ok(Self { groups, hosts, capacity, count, join_racks })
+        Ok(Self { groups, places, capacity, count, join_racks })
     }
 
     /// Returns what all groups that are active at time 0 offer to each link, in bits per second by place.
@@ -116,32 +169,25 @@ impl LinkLoads {
     /// each of them.
     pub(super) fn with_acks(&self, bps: &[f64], acks: f64) -> Vec<f64> {
         let load = |place: usize| {
-            let all = bps[place] + acks * bps[self.way_back(place)];
+            let all = bps[place] + acks * bps[self.places.way_back(place)];
             if all == 0.0 { 0.0 } else { all / self.capacity[place] }
         };
         (0..bps.len()).map(load).collect()
     }
 
-    /// Returns the place of the other direction of a link.
-    fn way_back(&self, place: usize) -> usize {
-        let racks = (self.capacity.len() - 2 * self.hosts) / 2;
-        match place {
-            place if place < self.hosts => place + self.hosts,
-            place if place < 2 * self.hosts => place - self.hosts,
-            place if place < 2 * self.hosts + racks => place + racks,
-            _ => place - racks,
-        }
-    }
-
     /// Returns the place of the link on which a host receives.
     pub(super) fn receiver(&self, host: usize) -> usize {
-        self.hosts + host
+        self.places.receiver(host)
     }
 
-    /// Returns the places of the links out of a rack, and of those into it.
-    pub(super) fn rack(&self, rack: usize) -> [usize; 2] {
-        let out = 2 * self.hosts + rack;
-        [out, self.way_back(out)]
+    /// Returns the place of the links out of a rack.
+    pub(super) fn out_of(&self, rack: usize) -> usize {
+        self.places.out_of(rack)
+    }
+
+    /// Returns the place of the links into a rack.
+    pub(super) fn into(&self, rack: usize) -> usize {
+        self.places.into(rack)
     }
 
     /// Returns the bits per second that one link of a place carries: of the links of a rack, their mean.
@@ -160,16 +206,9 @@ impl LinkLoads {
         self.groups.iter().filter(offers).map(|group| group.number)
     }
 
-    /// Returns the link at a place: senders, receivers, racks and the links into racks in order.
+    /// Returns the link at a place.
     pub(super) fn link(&self, place: usize) -> Link {
-        let racks = (self.capacity.len() - 2 * self.hosts) / 2;
-        let (tier, first) = match place {
-            place if place < self.hosts => (Tier::Senders, 0),
-            place if place < 2 * self.hosts => (Tier::Receiver, self.hosts),
-            place if place < 2 * self.hosts + racks => (Tier::Core, 2 * self.hosts),
-            _ => (Tier::IntoRack, 2 * self.hosts + racks),
-        };
-        Link { tier, number: (place - first) as u32 }
+        self.places.link(place)
     }
 
     /// Returns the most loaded link of each tier that the flows of a group use, while the group is active.
@@ -180,9 +219,8 @@ impl LinkLoads {
             let there: Vec<&GroupLinks> =
                 self.groups.iter().filter(|group| is_active(group.active, at)).collect();
             // What links into racks are offered is what the links out of other racks are, or receivers.
-            let places =
-                own.bps.iter().enumerate().filter(|&(place, _)| self.link(place).tier != Tier::IntoRack);
-            for (place, &bps) in places.filter(|(_, bps)| **bps > 0.0) {
+            let above = &own.bps[..self.places.into(0)];
+            for (place, &bps) in above.iter().enumerate().filter(|(_, bps)| **bps > 0.0) {
                 let rate_bps = self.capacity[place];
                 let load = there.iter().map(|group| group.bps[place]).sum::<f64>() / rate_bps;
                 let link = self.link(place);
@@ -308,7 +346,8 @@ impl Pairs {
     fn offer(&self, topology: &Topology, each: f64) -> Vec<f64> {
         let hosts = topology.hosts as usize;
         let racks = topology.racks as usize;
-        let mut bps = vec![0.0; 2 * (hosts + racks)];
+        let places = Places { hosts, racks };
+        let mut bps = vec![0.0; places.count()];
         let mut in_rack = vec![0.0; racks];
         // What the senders of each rack send to each receiver in other racks.
         let mut to_each = vec![0.0; racks];
@@ -317,7 +356,7 @@ impl Pairs {
         for &host in &self.hosts {
             let rack = topology.rack[host.index()] as usize;
             bps[host.index()] += each;
-            bps[2 * hosts + rack] += each * self.leaves(topology, host);
+            bps[places.out_of(rack)] += each * self.leaves(topology, host);
             in_rack[rack] += each;
             let reached = match self.reach {
                 DestinationScope::AnyHost => self.targets - u32::from(self.is_target[host.index()]),
@@ -329,14 +368,14 @@ impl Pairs {
         }
         let from_all: f64 = to_each.iter().sum();
         for rack in 0..racks {
-            bps[2 * hosts + racks + rack] = f64::from(self.in_rack[rack]) * (from_all - to_each[rack]);
+            bps[places.into(rack)] = f64::from(self.in_rack[rack]) * (from_all - to_each[rack]);
         }
         let per = |bps: f64, targets: u32| if targets > 0 { bps / f64::from(targets) } else { 0.0 };
         let away = |rack: usize| per(in_rack[rack], self.targets - self.in_rack[rack]);
         let from_all_racks: f64 = (0..in_rack.len()).map(away).sum();
         for host in (0..hosts).filter(|&host| self.is_target[host]) {
             let own = if sends[host] { each } else { 0.0 };
-            bps[hosts + host] = match self.reach {
+            bps[places.receiver(host)] = match self.reach {
                 DestinationScope::AnyHost => per(outside, self.targets) + per(inside - own, self.targets - 1),
                 DestinationScope::OtherRacks => from_all_racks - away(topology.rack[host] as usize),
             };
@@ -366,7 +405,7 @@ mod tests {
         });
         let loads = LinkLoads {
             groups: groups.collect(),
-            hosts: 1,
+            places: Places { hosts: 1, racks: 1 },
             capacity: vec![10.0, 20.0, 0.0, 0.0],
             count: vec![1, 1, 0, 0],
             join_racks: false,

@@ -88,6 +88,7 @@ pub(super) struct Offered {
 pub(super) fn offered(experiment: &Experiment, topology: &Topology) -> Result<Offered, InputError> {
     let loads = LinkLoads::of(experiment, topology)?;
     let waits = Waits::of(experiment, topology, &loads);
+    let may_draw_path = waits.too_loaded().is_none();
     let mut found = Offered { warnings: Vec::new(), steady: Vec::new(), offers: Vec::new() };
     let mut mistakes = Mistakes::new(experiment.sources.experiment());
     for (number, group) in experiment.groups.iter().enumerate() {
@@ -99,7 +100,6 @@ pub(super) fn offered(experiment: &Experiment, topology: &Topology) -> Result<Of
                 found.warnings.push(full);
             }
         }
-        let may_draw_path = waits.too_loaded().is_none();
         let path = (waits.over_longest(experiment, group)?, may_draw_path);
         found.steady.extend(needs((experiment, group), &most, path));
         found.offers.push(GroupOffer::of((experiment, topology), (group, load), (&most, may_draw_path))?);

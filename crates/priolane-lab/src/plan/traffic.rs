@@ -24,8 +24,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     for (number, group) in experiment.groups.iter().enumerate() {
         let initial = initial(&experiment.time, group.flows.active);
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time), initial };
-        let means = means.get(number).map_or(&[][..], Vec::as_slice);
-        all.push(group_flows((experiment, topology), group, draw, means)?);
+        all.push(group_flows((experiment, topology), group, draw, of_group(&means, number))?);
     }
     let mut merged = priolane_workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
@@ -140,7 +139,7 @@ pub(super) fn not_startable(experiment: &Experiment, what: impl Into<String>, fi
 }
 
 /// Checks that a group can start warm, if the experiment does and the group has a load, and returns the number of its
-/// flows under way.
+/// flows under way; `means` are those of [`along_paths`].
 ///
 /// # Errors
 /// Returns an [`InputError`] with the key at fault, but without its line.
@@ -148,6 +147,7 @@ pub(super) fn under_way(
     experiment: &Experiment,
     topology: &Topology,
     number: usize,
+    means: &[Vec<f64>],
 ) -> Result<usize, InputError> {
     let group = &experiment.groups[number];
     let app = group.app.part();
@@ -160,9 +160,7 @@ pub(super) fn under_way(
     }
     let initial = initial(&experiment.time, group.flows.active);
     let draw = Draw { seed: 1, group: number as u16, until: Until::Time(Time(1)), initial };
-    let means = along_paths(experiment, topology)?;
-    let means = means.get(number).map_or(&[][..], Vec::as_slice);
-    Ok(group_flows((experiment, topology), group, draw, means)?.flows.len())
+    Ok(group_flows((experiment, topology), group, draw, of_group(means, number))?.flows.len())
 }
 
 /// Generates all flows of a group whose flows are the same for all seeds.
@@ -268,11 +266,19 @@ pub(super) fn targets(
 }
 
 /// Returns the mean numbers of flows under way by group and host with `start = "warm_path"`; none with other starts.
-fn along_paths(experiment: &Experiment, topology: &Topology) -> Result<Vec<Vec<f64>>, InputError> {
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn along_paths(experiment: &Experiment, topology: &Topology) -> Result<Vec<Vec<f64>>, InputError> {
     match experiment.time {
         Timing::Window { start: InitialState::WarmPath, .. } => under_way::by_group(experiment, topology),
         _ => Ok(Vec::new()),
     }
+}
+
+/// Returns the means of a group; none if there are none of any group.
+fn of_group(means: &[Vec<f64>], number: usize) -> &[f64] {
+    means.get(number).map_or(&[], Vec::as_slice)
 }
 
 /// Generates the flows of a group; `under_way` has the mean number of flows of each host at time 0 with `warm_path`.

@@ -163,13 +163,12 @@ impl<'a> Waits<'a> {
         let line = if alone > 0.0 { 1.0 / alone } else { self.links.each_bps(sender) };
         let own = if offered > 0.0 { (self.offered[sender] / offered).min(1.0) } else { 0.0 };
         let rack = self.topology.rack[sender] as usize;
-        let [up, _] = self.links.rack(rack);
         let leaves = pairs.leaves(self.topology, HostId(sender as u16));
         let down = if self.links.join_racks { 0.0 } else { self.down(pairs, rack, line) };
         let at_links = [
             self.wait(sender, line),
             slower + (1.0 - own) * others,
-            leaves * self.wait(up, line),
+            leaves * self.wait(self.links.out_of(rack), line),
             leaves * down,
         ];
         PathWaits { alone, at_links }
@@ -180,8 +179,7 @@ impl<'a> Waits<'a> {
         let others = pairs.in_rack().iter().enumerate().filter(|&(rack, &count)| rack != from && count > 0);
         let (mut sum, mut receivers) = (0.0, 0.0);
         for (rack, &count) in others {
-            let [_, into] = self.links.rack(rack);
-            sum += f64::from(count) * self.wait(into, line);
+            sum += f64::from(count) * self.wait(self.links.into(rack), line);
             receivers += f64::from(count);
         }
         if receivers > 0.0 { sum / receivers } else { 0.0 }

@@ -64,7 +64,7 @@ fn flows_wait_at_both_ends_and_on_the_way_up_and_down() {
     let fabric = away * 2.0 * core / (1.0 - core) * 10.0 / 15.0;
     let expected = 0.6 * (1.0 + ends + fabric);
     for mean in of_racks(2, &group("all", "*", 0.6)) {
-        assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} in place of {expected}");
+        assert_near(mean, expected);
     }
 }
 
@@ -230,6 +230,6 @@ fn flows_of_other_groups_are_waited_for() {
     let expected = 0.2 * (1.0 + load / (1.0 - load) * (1.0 + 2.0 / 3.0));
     assert_eq!(means.len(), 3);
     for mean in means {
-        assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} in place of {expected}");
+        assert_near(mean, expected);
     }
 }
