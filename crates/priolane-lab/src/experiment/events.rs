@@ -5,7 +5,7 @@ use priolane_core::keys::{Bounds, Form, KeyConflict, KeyError, Keys, Schema, Val
 use priolane_core::units::{Span, Time};
 use priolane_source::{Field, InputError, Mistakes, Sources};
 use priolane_workload::sizes::NamedSizes;
-use priolane_workload::{NewValue, Share};
+use priolane_workload::{InitialState, NewValue, Share};
 
 use super::{Group, Timing};
 
@@ -160,6 +160,11 @@ impl Timing {
         }
     }
 
+    /// Returns whether no flow is under way at time 0.
+    fn starts_empty(&self) -> bool {
+        matches!(self, Self::Window { start: InitialState::Empty, .. } | Self::Count { .. })
+    }
+
     /// Returns an upper bound on the end of the run.
     fn end(&self) -> Span {
         match *self {
@@ -203,6 +208,9 @@ fn event(field: &Field<'_>, context: &Context<'_>, sources: &mut Sources) -> Res
         EventKind::Fail { .. } => time.end(),
     };
     before(field, event.at, context.time.map(ends))?;
+    if matches!(event.what, EventKind::Set(_)) {
+        not_under_way(field, event.at, context.time)?;
+    }
     if let (EventKind::Set(settings), Some(set)) = (&mut event.what, field.inner("set")) {
         for setting in settings {
             let value = set.inner(&setting.key());
@@ -218,6 +226,18 @@ fn before(event: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputErr
         if end == Span::ZERO { "the run has zero length" } else { "the event is after the end of the run" };
     let stated = event.inner("at");
     Err(stated.as_ref().unwrap_or(event).error(what, "a time before the end that `time` sets"))
+}
+
+/// Checks that no traffic changes at the instant for which flows under way are drawn: they follow the values of the groups.
+fn not_under_way(event: &Field<'_>, at: Span, time: Option<&Timing>) -> Result<(), InputError> {
+    if at > Span::ZERO || time.is_none_or(Timing::starts_empty) {
+        return Ok(());
+    }
+    let stated = event.inner("at");
+    Err(stated.as_ref().unwrap_or(event).error(
+        "flows are under way at time 0, and they follow the values of the groups",
+        "these values in the groups, or a later time",
+    ))
 }
 
 impl Event {

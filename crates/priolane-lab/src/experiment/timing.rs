@@ -70,8 +70,8 @@ fn window_end(warmup: Span, measure: Span) -> Span {
     Span(warmup.0.saturating_add(measure.0))
 }
 
-/// Returns the latest end of a run with a window that ends at `end`, and of what follows it if the run drains. While arrivals continue, all flows up to the limit
-/// are generated.
+/// Returns the latest end of a run with a window that ends at `end`, and of what follows it if the run drains. While arrivals
+/// continue, all flows up to the limit are generated.
 fn default_limit(end: Span, drains: Option<Arrivals>) -> Span {
     let limit = match drains {
         None => end.0,
