@@ -5,7 +5,7 @@ use priolane_core::keys::{Bounds, Form, KeyConflict, KeyError, Keys, Schema, Val
 use priolane_core::units::{Span, Time};
 use priolane_source::{Field, InputError, Mistakes, Sources};
 use priolane_workload::sizes::NamedSizes;
-use priolane_workload::{InitialState, NewValue, Share};
+use priolane_workload::{NewValue, Share};
 
 use super::{Group, Timing};
 
@@ -160,11 +160,6 @@ impl Timing {
         }
     }
 
-    /// Returns whether no flow is under way at time 0.
-    fn starts_empty(&self) -> bool {
-        matches!(self, Self::Window { start: InitialState::Empty, .. } | Self::Count { .. })
-    }
-
     /// Returns an upper bound on the end of the run.
     fn end(&self) -> Span {
         match *self {
@@ -208,10 +203,8 @@ fn event(field: &Field<'_>, context: &Context<'_>, sources: &mut Sources) -> Res
         EventKind::Fail { .. } => time.end(),
     };
     before(field, event.at, context.time.map(ends))?;
-    if matches!(event.what, EventKind::Set(_)) {
-        not_under_way(field, event.at, context.time)?;
-    }
     if let (EventKind::Set(settings), Some(set)) = (&mut event.what, field.inner("set")) {
+        not_under_way(field, event.at, context.time)?;
         for setting in settings {
             let value = set.inner(&setting.key());
             setting.open(value.as_ref().unwrap_or(&set), context, sources)?;
@@ -224,20 +217,21 @@ fn before(event: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputErr
     let Some(end) = end.filter(|&end| at >= end) else { return Ok(()) };
     let what =
         if end == Span::ZERO { "the run has zero length" } else { "the event is after the end of the run" };
-    let stated = event.inner("at");
-    Err(stated.as_ref().unwrap_or(event).error(what, "a time before the end that `time` sets"))
+    Err(wrong_time(event, what, "a time before the end that `time` sets"))
 }
 
 /// Checks that no traffic changes at the instant for which flows under way are drawn: they follow the values of the groups.
 fn not_under_way(event: &Field<'_>, at: Span, time: Option<&Timing>) -> Result<(), InputError> {
-    if at > Span::ZERO || time.is_none_or(Timing::starts_empty) {
+    if at > Span::ZERO || !time.is_some_and(Timing::starts_warm) {
         return Ok(());
     }
-    let stated = event.inner("at");
-    Err(stated.as_ref().unwrap_or(event).error(
-        "flows are under way at time 0, and they follow the values of the groups",
-        "these values in the groups, or a later time",
-    ))
+    let what = "flows are under way at time 0, and they follow the values of the groups";
+    Err(wrong_time(event, what, "these values in the groups, or a later time"))
+}
+
+/// Returns what is wrong with the time of an event, at its place in the file.
+fn wrong_time(event: &Field<'_>, what: &str, fix: &str) -> InputError {
+    event.inner("at").as_ref().unwrap_or(event).error(what, fix)
 }
 
 impl Event {

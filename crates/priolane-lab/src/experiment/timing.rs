@@ -82,6 +82,11 @@ fn default_limit(end: Span, drains: Option<Arrivals>) -> Span {
 }
 
 impl Timing {
+    /// Returns whether runs begin with flows under way.
+    pub fn starts_warm(&self) -> bool {
+        matches!(self, Self::Window { start: InitialState::Warm | InitialState::WarmPath, .. })
+    }
+
     /// Returns the measured window; the whole run if a number of flows is run.
     pub fn window(&self) -> (Time, Time) {
         match *self {

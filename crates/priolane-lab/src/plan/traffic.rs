@@ -96,7 +96,7 @@ pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
     let begins_warm = |group: &Group| {
         group.app.part().starts_warm() && initial(&experiment.time, group.flows.active) != InitialState::Empty
     };
-    if starts_warm(experiment) && !experiment.groups.iter().any(begins_warm) {
+    if experiment.time.starts_warm() && !experiment.groups.iter().any(begins_warm) {
         return Err(not_warm(experiment, "no group has flows of a steady state to start with"));
     }
     Ok(())
@@ -107,7 +107,7 @@ pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
 /// # Errors
 /// Returns an [`InputError`] with the key at fault, but without its line.
 pub(super) fn refuse_warm(experiment: &Experiment, what: &str) -> Result<(), InputError> {
-    if !starts_warm(experiment) {
+    if !experiment.time.starts_warm() {
         return Ok(());
     }
     Err(not_startable(experiment, what, "lower loads, or start = \"empty\""))
@@ -123,10 +123,6 @@ pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {
     let mut with_load = experiment.groups.iter().filter(|group| group.app.part().load().is_some()).peekable();
     let first = experiment.groups.iter().any(|group| group.app.part().starts_warm() && from_zero(group));
     with_load.peek().is_some() && first && with_load.all(|group| group.app.part().starts_warm())
-}
-
-fn starts_warm(experiment: &Experiment) -> bool {
-    matches!(experiment.time, Timing::Window { start: InitialState::Warm | InitialState::WarmPath, .. })
 }
 
 fn not_warm(experiment: &Experiment, what: impl Into<String>) -> InputError {
@@ -151,7 +147,7 @@ pub(super) fn under_way(
 ) -> Result<usize, InputError> {
     let group = &experiment.groups[number];
     let app = group.app.part();
-    if !starts_warm(experiment) {
+    if !experiment.time.starts_warm() {
         return Ok(0);
     }
     if !app.starts_warm() {
