@@ -46,6 +46,7 @@ const NAMES: &str = "/run/netns";
 const RUN: &str = "/run";
 
 const NAMESPACES: &str = "network namespaces";
+const PARAMETERS: &str = "kernel parameters (sysctl)";
 const HTB: &str = "classes with rates (sch_htb)";
 const FILTERS: &str = "filters by DSCP (cls_u32)";
 const MARKS: &str = "marks by a BPF program (clsact, BTF)";
@@ -69,6 +70,12 @@ fn named_namespace(go_on: &mut GoOn<'_>) -> Result<(), String> {
     if is_writable { Ok(()) } else { Err(format!("{NAMES} cannot be written to")) }
 }
 
+/// Reads a kernel parameter, as each node of a testbed sets some.
+fn kernel_parameter(go_on: &mut GoOn<'_>) -> Result<(), String> {
+    let read = Invocation::new(&["sysctl", "-n", "net.ipv4.ip_forward"]);
+    read.run(go_on).map(drop).map_err(|error| error.message)
+}
+
 /// Loads a marking program from memory.
 fn marking_program(go_on: &mut GoOn<'_>) -> Result<(), String> {
     let mark = Mark { above: Amount::Packets(1), per: Backlog::Queue };
@@ -89,6 +96,7 @@ impl Machine {
     pub fn examine_while(go_on: &mut GoOn<'_>) -> Self {
         leftovers::remove();
         let made = named_namespace(go_on);
+        let parameters = kernel_parameter(go_on);
         let mut inside = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
             made.clone().and_then(|()| tc(&lines, go_on))
@@ -110,6 +118,7 @@ impl Machine {
                     made,
                     "Install iproute2 and run as root, or in a user namespace: docs/real-hosts.md",
                 ),
+                capability(PARAMETERS, parameters, "Install procps, and name its directory in PATH"),
                 capability(HTB, htb, "Load the module: modprobe sch_htb"),
                 capability(FILTERS, filters, "Load the module: modprobe cls_u32"),
                 capability(
@@ -138,7 +147,8 @@ impl Machine {
     pub fn fit(&self, plan: TestbedPlan) -> Result<TestbedPlan, Lacking> {
         if plan.ports().next().is_none() {
             // Switches in user space mark by themselves.
-            return self.need(NAMESPACES).map(|()| plan);
+            self.need(NAMESPACES)?;
+            return self.need(PARAMETERS).map(|()| plan);
         }
         let marking = self.marking(Marks::of(plan.ports().map(|(.., port)| port)))?;
         Ok(TestbedPlan { marking, ..plan })
@@ -149,7 +159,7 @@ impl Machine {
     /// # Errors
     /// Returns the first capability that the testbed needs and the machine lacks.
     pub fn marking(&self, marks: Marks) -> Result<Marking, Lacking> {
-        [NAMESPACES, HTB, FILTERS].into_iter().try_for_each(|name| self.need(name))?;
+        [NAMESPACES, PARAMETERS, HTB, FILTERS].into_iter().try_for_each(|name| self.need(name))?;
         match marks {
             Marks::None => Ok(Marking::Bpf),
             Marks::PerPort => self.need(MARKS).map(|()| Marking::Bpf),
@@ -193,7 +203,7 @@ mod tests {
     use super::*;
 
     fn machine(missing: &[&str]) -> Machine {
-        let capabilities = [NAMESPACES, HTB, FILTERS, MARKS, RED].map(|name| Capability {
+        let capabilities = [NAMESPACES, PARAMETERS, HTB, FILTERS, MARKS, RED].map(|name| Capability {
             name,
             missing: missing.contains(&name).then(|| "no".to_owned()),
             cure: "Get one",
@@ -221,12 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn switches_in_user_space_take_namespaces_and_nothing_else() {
+    fn switches_in_user_space_take_namespaces_with_their_parameters_and_nothing_else() {
         use crate::plan::tests::star;
         use crate::user_port::UserPort;
         let user = || star(2, UserPort::fifo());
         assert!(machine(&[HTB, FILTERS, MARKS, RED]).fit(user()).is_ok());
-        assert_eq!(machine(&[NAMESPACES]).fit(user()).unwrap_err().name, NAMESPACES);
+        for name in [NAMESPACES, PARAMETERS] {
+            assert_eq!(machine(&[name]).fit(user()).unwrap_err().name, name);
+        }
         let mark = Some(Mark { above: Amount::Packets(1), per: Backlog::Queue });
         let kernel = star(2, Port { mark, ..Port::fifo() });
         assert_eq!(machine(&[MARKS]).fit(kernel.clone()).unwrap().marking, Marking::Red);
