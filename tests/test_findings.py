@@ -129,11 +129,11 @@ def test_the_score_is_above_the_picture_with_the_counts_of_the_record() -> None:
 
 
 def test_the_score_says_that_traffic_stopped_in_older_versions() -> None:
-    # NOS2's numbers of queues are recorded with version 5, and a list of flows ends in TOP's Fig. 4 with any version.
+    # NOS2's numbers of queues are recorded with version 5, and a list of flows ends in TOP's Fig. 14 with any version.
     score = gallery_pages.figure("nos2/queues", "../../").partition("\n")[0]
     assert ": traffic stops before the last flows end, so long flows finish in an empty network. " in score
     assert score.endswith(" Version 6 keeps traffic on: in Fig. 6 the gains at load 0.8 are 1.31 and 1.32.")
-    other = gallery_pages.figure("top/fig4", "../../").partition("\n")[0]
+    other = gallery_pages.figure("top/fig14", "../../").partition("\n")[0]
     assert other.endswith(": version 6 changes results; this figure has not been run again.")
 
 
