@@ -140,6 +140,10 @@ impl Machine {
         }
     }
 
+    fn need_all(&self, names: &[&str]) -> Result<(), Lacking> {
+        names.iter().try_for_each(|name| self.need(name))
+    }
+
     /// Returns `plan` with the marking that this machine supports.
     ///
     /// # Errors
@@ -147,8 +151,7 @@ impl Machine {
     pub fn fit(&self, plan: TestbedPlan) -> Result<TestbedPlan, Lacking> {
         if plan.ports().next().is_none() {
             // Switches in user space mark by themselves.
-            self.need(NAMESPACES)?;
-            return self.need(PARAMETERS).map(|()| plan);
+            return self.need_all(&[NAMESPACES, PARAMETERS]).map(|()| plan);
         }
         let marking = self.marking(Marks::of(plan.ports().map(|(.., port)| port)))?;
         Ok(TestbedPlan { marking, ..plan })
@@ -159,7 +162,7 @@ impl Machine {
     /// # Errors
     /// Returns the first capability that the testbed needs and the machine lacks.
     pub fn marking(&self, marks: Marks) -> Result<Marking, Lacking> {
-        [NAMESPACES, PARAMETERS, HTB, FILTERS].into_iter().try_for_each(|name| self.need(name))?;
+        self.need_all(&[NAMESPACES, PARAMETERS, HTB, FILTERS])?;
         match marks {
             Marks::None => Ok(Marking::Bpf),
             Marks::PerPort => self.need(MARKS).map(|()| Marking::Bpf),
